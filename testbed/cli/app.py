@@ -117,7 +117,9 @@ def sections(verbs: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
 
 
 @click.group(cls=VerbGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--debug", is_flag=True, help="Show tracebacks (may stand anywhere; TESTBED_DEBUG=1 is the same).")
+@click.option(
+    "--debug", is_flag=True, help="Show tracebacks (may stand anywhere; TESTBED_DEBUG=1 is the same)."
+)
 @click.version_option(package_name="pubsub-testbed", prog_name="testbed")
 def app(debug: bool) -> None:
     """Run publish/subscribe experiments on an emulated network.
