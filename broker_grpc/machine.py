@@ -1,0 +1,90 @@
+"""The sans-IO contract: a protocol is told what happened and answers what to do.
+
+    effects  = machine.handle(now_us, stimulus)
+    deadline = machine.next_deadline_us()      # absolute, or None
+
+A machine never opens a socket, reads a clock, sleeps, or draws from a global random source.
+Configuration and a seeded `random.Random` come in through its constructor. Two drivers exist, the
+gRPC process and the simulator, and a machine cannot tell them apart.
+
+Rules that keep the two equal: sets are iterated in sorted order, links are FIFO, messages are
+immutable values (a changed message is a new one), and `now_us` never goes back.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import msgspec
+
+from protos.messages import Envelope
+from protos.records import LogEvent
+
+PeerKind = Literal["broker", "client"]
+
+
+# ---------------------------------------------------------------- stimuli
+
+
+class Received(msgspec.Struct, gc=False):
+    """An envelope came in from a broker or client with which hellos were exchanged."""
+
+    peer: str
+    envelope: Envelope
+
+
+class PeerUp(msgspec.Struct, gc=False):
+    """A stream to a broker or client is usable in both directions."""
+
+    peer: str
+    kind: PeerKind
+
+
+class PeerDown(msgspec.Struct, gc=False):
+    """The stream is gone; nothing more can be sent to or will come from this peer."""
+
+    peer: str
+    reason: str = ""
+
+
+class DeadlineReached(msgspec.Struct, gc=False):
+    """`now_us` is at or after `next_deadline_us()`."""
+
+
+Stimulus = Received | PeerUp | PeerDown | DeadlineReached
+
+
+# ---------------------------------------------------------------- effects
+
+
+class Send(msgspec.Struct, gc=False):
+    peer: str
+    envelope: Envelope
+
+
+class Log(msgspec.Struct, gc=False):
+    """The driver stamps `t_us`, `n` and `node` where the machine left them empty."""
+
+    event: LogEvent
+
+
+class OpenLink(msgspec.Struct, gc=False):
+    """Dial this broker, and keep dialling until CloseLink."""
+
+    peer: str
+    address: str
+
+
+class CloseLink(msgspec.Struct, gc=False):
+    peer: str
+    reason: str = ""
+
+
+Effect = Send | Log | OpenLink | CloseLink
+Effects = list[Effect]
+
+
+class Machine(Protocol):
+    def handle(self, now_us: int, stimulus: Stimulus) -> Effects: ...
+
+    def next_deadline_us(self) -> int | None: ...

@@ -1,0 +1,96 @@
+"""Envelopes to bytes and back, and their exact size without encoding.
+
+The header is written by hand around the body's bytes, so that a broker that forwards a message
+re-encodes only the hop count, and the simulator knows sizes without protobuf objects.
+"""
+
+from __future__ import annotations
+
+from google.protobuf.message import DecodeError
+
+from protos.codec import BODY_IN, BODY_NAMES, BODY_OUT
+from protos.messages import Body, Envelope
+from protos.varint import decode_varint, encode_varint, size_of_varint
+
+VERSION = 1
+
+
+class MalformedEnvelope(ValueError):
+    """The bytes are not an Envelope."""
+
+
+class UnknownMessage(ValueError):
+    """An Envelope of a newer version, or with a body this version does not know."""
+
+
+_TAGS = {kind: encode_varint(number << 3 | 2) for kind, (number, _, _) in BODY_OUT.items()}
+TYPE_OF: dict[type, str] = {kind: BODY_NAMES[number] for kind, (number, _, _) in BODY_OUT.items()}
+
+
+def body_size(body: Body) -> int:
+    if body.wire_size < 0:
+        body.wire_size = len(body.wire) or BODY_OUT[body.__class__][2](body)
+    return body.wire_size
+
+
+def encoded_size(envelope: Envelope) -> int:
+    inner = body_size(envelope.body)
+    size = inner + size_of_varint(inner) + len(_TAGS[envelope.body.__class__])
+    for value in (envelope.version, envelope.hops, envelope.request):
+        if value:
+            size += 1 + size_of_varint(value)
+    return size
+
+
+def encode(envelope: Envelope) -> bytes:
+    body = envelope.body
+    if not body.wire:
+        body.wire = BODY_OUT[body.__class__][1](body).SerializeToString()
+        body.wire_size = len(body.wire)
+    header = b""
+    if envelope.version:
+        header += b"\x08" + encode_varint(envelope.version)
+    if envelope.hops:
+        header += b"\x10" + encode_varint(envelope.hops)
+    if envelope.request:
+        header += b"\x18" + encode_varint(envelope.request)
+    return header + _TAGS[body.__class__] + encode_varint(len(body.wire)) + body.wire
+
+
+def decode(data: bytes) -> Envelope:
+    """Raises MalformedEnvelope or UnknownMessage; never anything else for any bytes."""
+    header = [0, 0, 0, 0]
+    number, inner = 0, b""
+    at, end = 0, len(data)
+    try:
+        while at < end:
+            tag, at = decode_varint(data, at)
+            if tag in (8, 16, 24):
+                header[tag >> 3], at = decode_varint(data, at)
+            elif tag & 7 == 2:
+                length, at = decode_varint(data, at)
+                if at + length > end:
+                    raise MalformedEnvelope("body cut short")
+                number, inner = tag >> 3, data[at : at + length]
+                at += length
+            else:
+                raise MalformedEnvelope(f"field {tag >> 3} with wire type {tag & 7} is not part of an Envelope")
+        return _decode_body(header, number, inner)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise MalformedEnvelope(str(error)) from None
+    except (MalformedEnvelope, UnknownMessage):
+        raise
+    except ValueError as error:
+        raise MalformedEnvelope(str(error)) from None
+
+
+def _decode_body(header: list[int], number: int, inner: bytes) -> Envelope:
+    _, version, hops, request = header
+    if version > VERSION:
+        raise UnknownMessage(f"version {version}, this side speaks up to {VERSION}")
+    if number not in BODY_IN:
+        raise UnknownMessage(f"body field {number}" if number else "no body")
+    parser, convert = BODY_IN[number]
+    body = convert(parser.FromString(inner))
+    body.wire = inner
+    return Envelope(body, hops, request, version)

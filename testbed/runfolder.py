@@ -1,0 +1,105 @@
+"""Where everything of a run lives. Engines write it, Spark and the report read it.
+
+    results/<experiment>/<run>/
+      topology.yaml        the file as given            plan.json      the resolved plan
+      manifest.json        protos/run.proto Manifest    fidelity.json  protos/run.proto Fidelity
+      events/<process>.jsonl      LogEvent, one file per process (harness.jsonl is the harness's own)
+      probes/<host>.jsonl         ProbeResult
+      controller/ports.jsonl      PortCounter           controller/flows.jsonl   FlowCounter
+      pcap/<host>-<interface>.pcap
+      logs/<process>.log          standard output and error of every process
+      tables/<name>.parquet/ and <name>.csv             verdicts.json, report.html
+    results/<experiment>/latest -> <run>
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from protos.records import Fidelity, Manifest
+from testbed.topology.plan import Plan
+from testbed.topology.plan import load as load_plan
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    path: Path
+
+    @property
+    def topology(self) -> Path:
+        return self.path / "topology.yaml"
+
+    @property
+    def plan(self) -> Path:
+        return self.path / "plan.json"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def fidelity(self) -> Path:
+        return self.path / "fidelity.json"
+
+    @property
+    def verdicts(self) -> Path:
+        return self.path / "verdicts.json"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def events(self) -> Path:
+        return self.path / "events"
+
+    @property
+    def probes(self) -> Path:
+        return self.path / "probes"
+
+    @property
+    def controller(self) -> Path:
+        return self.path / "controller"
+
+    @property
+    def pcap(self) -> Path:
+        return self.path / "pcap"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def tables(self) -> Path:
+        return self.path / "tables"
+
+    def create(self) -> None:
+        for folder in (self.events, self.probes, self.controller, self.pcap, self.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def read_plan(self) -> Plan:
+        return load_plan(self.plan.read_bytes())
+
+    def read_manifest(self) -> Manifest:
+        return msgspec.json.decode(self.manifest.read_bytes(), type=Manifest)
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        write_atomically(self.manifest, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+
+    def read_fidelity(self) -> Fidelity | None:
+        if not self.fidelity.exists():
+            return None
+        return msgspec.json.decode(self.fidelity.read_bytes(), type=Fidelity)
+
+    def write_fidelity(self, fidelity: Fidelity) -> None:
+        write_atomically(self.fidelity, msgspec.json.format(msgspec.json.encode(fidelity), indent=1))
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """A reader sees the old file or the new one, never half of one."""
+    scratch = path.with_name(path.name + ".tmp")
+    scratch.write_bytes(data)
+    scratch.replace(path)

@@ -1,0 +1,1 @@
+"""Topology files: what runs, where, when and over which network."""
