@@ -11,8 +11,6 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 TESTBED := $(VENV)/bin/testbed
 PYTHON_STAMP := $(VENV)/.synced
-PROTOS := $(wildcard protos/*.proto)
-PROTO_STAMP := $(VENV)/.protos
 SOURCES := testbed broker_grpc protos experiments
 SHELL_SCRIPTS := .ci/run $(shell grep -lsE '^\#!/bin/(ba)?sh' scripts/*)
 WORKERS ?= 2
@@ -24,7 +22,7 @@ help: ## this list
 	@echo "make quickstart   set up, run the first experiment, show its tables"
 	@echo "make test         set up, run every test that needs no special machine"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
 
 # ---- set-up -----------------------------------------------------------------------------------------------
 
@@ -49,15 +47,14 @@ spark-archive: $(PYTHON_STAMP) ## Java class archive: Spark starts in half the t
 
 .PHONY: proto proto-if-needed proto-check
 proto: $(PYTHON_STAMP) ## Python code from protos/*.proto
-	@scripts/generate-protos protos
-	@touch $(PROTO_STAMP)
+	@$(PYTHON) -m protos.generate
 
 # The generated code is committed, so a fresh clone has nothing to do; an edited .proto does.
 proto-if-needed: $(PYTHON_STAMP)
-	@scripts/generate-protos --check >/dev/null 2>&1 || $(MAKE) proto
+	@$(PYTHON) -m protos.generate --check >/dev/null 2>&1 || $(MAKE) proto
 
 proto-check: $(PYTHON_STAMP) ## fails when the committed generated code is not what protos/*.proto gives
-	@scripts/generate-protos --check
+	@$(PYTHON) -m protos.generate --check
 
 # ---- the main job -----------------------------------------------------------------------------------------
 
