@@ -1,0 +1,110 @@
+"""Backup sets, Algorithms 11 and 12: who could stand in for a node that leaves."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from broker_grpc.topicconnected.overlay import Overlay, bits
+
+Weights = npt.NDArray[np.int64]
+NOBODY = 1 << 40  # heavier than any node
+
+
+class PrimaryBackup:
+    """v.backups and v.primaries for every node (Struct 5), as node masks by index."""
+
+    def __init__(self, overlay: Overlay[Any, Any]) -> None:
+        self.overlay = overlay
+        self.backups: dict[int, int] = {}
+        self.primaries: dict[int, int] = {}
+
+    def weights(self, excluded: int) -> Weights:
+        """weight(u) = |u.neighbours| + |u.primaries| of all nodes; NOBODY where excluded."""
+        overlay = self.overlay
+        weights: Weights = np.array(overlay.degree, dtype=np.int64)
+        for u, mask in self.primaries.items():
+            weights[u] += mask.bit_count()
+        weights[list(bits(excluded))] = NOBODY
+        return weights
+
+    def clear(self, v: int) -> None:
+        for u in bits(self.backups.pop(v, 0)):
+            if u in self.primaries:
+                self.primaries[u] &= ~(1 << v)
+
+    def add(self, v: int, backup: int) -> None:
+        self.backups[v] = self.backups.get(v, 0) | 1 << backup
+        self.primaries[backup] = self.primaries.get(backup, 0) | 1 << v
+
+    def forget(self, v: int) -> int:
+        """A node left; answers the mask of the nodes that lost it as a backup."""
+        self.clear(v)
+        orphans = self.primaries.pop(v, 0)
+        for u in bits(orphans):
+            self.backups[u] &= ~(1 << v)
+        return orphans
+
+
+class BuildBackups(Protocol):
+    def __call__(self, state: PrimaryBackup, v: int, coverage: int, random: Random) -> None: ...
+
+
+def build_greedily(state: PrimaryBackup, v: int, coverage: int, random: Random) -> None:
+    """Algorithm 11: `coverage` disjoint set covers, cheapest node per uncovered topic first."""
+    overlay = state.overlay
+    state.clear(v)
+    state.backups[v] = 0
+    member = overlay.membership[: len(overlay.name)]
+    for _ in range(coverage):
+        weights = state.weights(1 << v | state.backups[v])
+        rest = sorted(bits(overlay.topics[v]))
+        while rest:
+            covered = member[:, rest].sum(axis=1)
+            price = np.where((covered > 0) & (weights < NOBODY), weights / np.maximum(covered, 1), np.inf)
+            w = int(price.argmin())
+            if price[w] == np.inf:
+                break
+            state.add(v, w)
+            weights[w] = NOBODY
+            rest = [t for t in rest if not member[w, t]]
+
+
+def build_by_primal_dual(state: PrimaryBackup, v: int, coverage: int, random: Random) -> None:
+    """Algorithm 12: a random uncovered topic, then its lightest subscriber.
+
+    `weight(u) > 0` in line 8 excludes nodes whose weight an earlier pick used up; where that leaves
+    nobody, the topic is covered by the lightest subscriber all the same, because equation (2) asks
+    for cover and the pseudo-code gives no other way out.
+    """
+    overlay = state.overlay
+    state.clear(v)
+    state.backups[v] = 0
+    member = overlay.membership[: len(overlay.name)]
+    base = state.weights(1 << v)
+    for _ in range(coverage):
+        for u in bits(state.backups[v]):
+            base[u] = NOBODY
+        weights = base.copy()
+        rest = sorted(bits(overlay.topics[v]))
+        while rest:
+            topic = rest[int(random.random() * len(rest))]
+            candidates = np.flatnonzero(member[:, topic] & (weights < NOBODY))
+            if not len(candidates):
+                rest.remove(topic)
+                continue
+            w = _take_lightest(weights, candidates)
+            state.add(v, w)
+            rest = [t for t in rest if not member[w, t]]
+
+
+def _take_lightest(weights: Weights, candidates: npt.NDArray[Any]) -> int:
+    """Lines 8, 9, 13 and 14: the first of the lightest, whose weight all candidates then lose."""
+    positive = candidates[weights[candidates] > 0]
+    chosen = positive if len(positive) else candidates
+    w = int(chosen[weights[chosen].argmin()])
+    weights[positive] -= weights[w]
+    return w
