@@ -1,0 +1,59 @@
+"""Broker time per logged event, at the median: at most 3 microseconds.
+
+python -m benchmarks.eventlog
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from broker_grpc.clock import RunClock
+from broker_grpc.eventlog import EventLog
+from protos.records import LogEvent
+
+LIMIT_US = 3.0
+EVENTS = 200_000
+
+
+def event(number: int) -> LogEvent:
+    return LogEvent(
+        t_us=1_700_000_000_000_000 + number,
+        kind="FORWARDED",
+        type="publication",
+        peer="B17",
+        message=f"stock-YHOO:{number}",
+        hops=3,
+        bytes=312,
+        published_us=1_700_000_000_000_000,
+        sending_us=12,
+    )
+
+
+def measure(folder: Path) -> list[float]:
+    """Microseconds of each call of write, the flushes included where they fall; building the event is not."""
+    log = EventLog(folder / "bench.jsonl", "B1", RunClock(0))
+    events = [event(number) for number in range(EVENTS)]
+    clock, times = time.perf_counter_ns, []
+    for one in events:
+        start = clock()
+        log.write(one)
+        times.append((clock() - start) / 1000)
+    log.close()
+    return times
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        times = measure(Path(folder))
+    median, mean = statistics.median(times), statistics.fmean(times)
+    p99 = sorted(times)[int(len(times) * 0.99)]
+    print(f"event log: median {median:.2f} µs, mean {mean:.2f} µs, p99 {p99:.2f} µs per event (limit {LIMIT_US})")
+    return 0 if median <= LIMIT_US else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
