@@ -74,7 +74,7 @@ def decode(data: bytes) -> Envelope:
                 number, inner = tag >> 3, data[at : at + length]
                 at += length
             else:
-                raise MalformedEnvelope(f"field {tag >> 3} with wire type {tag & 7} is not part of an Envelope")
+                raise MalformedEnvelope(f"field {tag >> 3}, wire type {tag & 7}: not part of an Envelope")
         return _decode_body(header, number, inner)
     except (DecodeError, UnicodeDecodeError) as error:
         raise MalformedEnvelope(str(error)) from None

@@ -48,7 +48,9 @@ class Advertisement(msgspec.Struct, gc=False):
         return "advertisement"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Advertisement and (self.id == other.id and self.client == other.client and self.predicates == other.predicates)  # type: ignore[attr-defined]
+        if other.__class__ is not Advertisement:
+            return NotImplemented
+        return self.id == other.id and self.client == other.client and self.predicates == other.predicates  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -65,7 +67,9 @@ class Subscription(msgspec.Struct, gc=False):
         return "subscription"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Subscription and (self.id == other.id and self.client == other.client and self.predicates == other.predicates)  # type: ignore[attr-defined]
+        if other.__class__ is not Subscription:
+            return NotImplemented
+        return self.id == other.id and self.client == other.client and self.predicates == other.predicates  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -80,7 +84,9 @@ class Unadvertisement(msgspec.Struct, gc=False):
         return "unadvertisement"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Unadvertisement and (self.id == other.id)  # type: ignore[attr-defined]
+        if other.__class__ is not Unadvertisement:
+            return NotImplemented
+        return self.id == other.id  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -95,7 +101,9 @@ class Unsubscription(msgspec.Struct, gc=False):
         return "unsubscription"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Unsubscription and (self.id == other.id)  # type: ignore[attr-defined]
+        if other.__class__ is not Unsubscription:
+            return NotImplemented
+        return self.id == other.id  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -122,7 +130,9 @@ class Publication(msgspec.Struct, gc=False):
         return "publication"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Publication and (self.id == other.id and self.publisher == other.publisher and self.advertisement == other.advertisement and self.published_us == other.published_us and self.attributes == other.attributes and self.payload == other.payload and self.trace == other.trace)  # type: ignore[attr-defined]
+        if other.__class__ is not Publication:
+            return NotImplemented
+        return self.id == other.id and self.publisher == other.publisher and self.advertisement == other.advertisement and self.published_us == other.published_us and self.attributes == other.attributes and self.payload == other.payload and self.trace == other.trace  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -140,7 +150,9 @@ class Hello(msgspec.Struct, gc=False):
         return "hello"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Hello and (self.id == other.id and self.kind == other.kind and self.version == other.version and self.incarnation == other.incarnation)  # type: ignore[attr-defined]
+        if other.__class__ is not Hello:
+            return NotImplemented
+        return self.id == other.id and self.kind == other.kind and self.version == other.version and self.incarnation == other.incarnation  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -156,7 +168,9 @@ class Refusal(msgspec.Struct, gc=False):
         return "refusal"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Refusal and (self.reason == other.reason and self.detail == other.detail)  # type: ignore[attr-defined]
+        if other.__class__ is not Refusal:
+            return NotImplemented
+        return self.reason == other.reason and self.detail == other.detail  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -171,7 +185,9 @@ class Heartbeat(msgspec.Struct, gc=False):
         return "heartbeat"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Heartbeat and (self.sequence == other.sequence)  # type: ignore[attr-defined]
+        if other.__class__ is not Heartbeat:
+            return NotImplemented
+        return self.sequence == other.sequence  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -186,7 +202,9 @@ class HeartbeatAnswer(msgspec.Struct, gc=False):
         return "heartbeat_answer"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is HeartbeatAnswer and (self.sequence == other.sequence)  # type: ignore[attr-defined]
+        if other.__class__ is not HeartbeatAnswer:
+            return NotImplemented
+        return self.sequence == other.sequence  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -202,7 +220,9 @@ class SyncComplete(msgspec.Struct, gc=False):
         return "sync_complete"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is SyncComplete and (self.advertisements == other.advertisements and self.subscriptions == other.subscriptions)  # type: ignore[attr-defined]
+        if other.__class__ is not SyncComplete:
+            return NotImplemented
+        return self.advertisements == other.advertisements and self.subscriptions == other.subscriptions  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -218,7 +238,9 @@ class Ack(msgspec.Struct, gc=False):
         return "ack"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Ack and (self.id == other.id and self.error == other.error)  # type: ignore[attr-defined]
+        if other.__class__ is not Ack:
+            return NotImplemented
+        return self.id == other.id and self.error == other.error  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -233,7 +255,9 @@ class DiscoveryRequest(msgspec.Struct, gc=False):
         return "discovery_request"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is DiscoveryRequest and (self.id == other.id)  # type: ignore[attr-defined]
+        if other.__class__ is not DiscoveryRequest:
+            return NotImplemented
+        return self.id == other.id  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -253,7 +277,9 @@ class BrokerInformation(msgspec.Struct, gc=False):
         return "broker_information"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is BrokerInformation and (self.request == other.request and self.broker == other.broker and self.neighbours == other.neighbours and self.clients == other.clients and self.advertisements == other.advertisements and self.subscriptions == other.subscriptions)  # type: ignore[attr-defined]
+        if other.__class__ is not BrokerInformation:
+            return NotImplemented
+        return self.request == other.request and self.broker == other.broker and self.neighbours == other.neighbours and self.clients == other.clients and self.advertisements == other.advertisements and self.subscriptions == other.subscriptions  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -270,7 +296,9 @@ class TraceResult(msgspec.Struct, gc=False):
         return "trace_result"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is TraceResult and (self.advertisement == other.advertisement and self.publication == other.publication and self.subscribers == other.subscribers)  # type: ignore[attr-defined]
+        if other.__class__ is not TraceResult:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.publication == other.publication and self.subscribers == other.subscribers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -287,7 +315,9 @@ class RelocationRequest(msgspec.Struct, gc=False):
         return "relocation_request"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is RelocationRequest and (self.advertisement == other.advertisement and self.subscribers == other.subscribers and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not RelocationRequest:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.subscribers == other.subscribers and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -303,7 +333,9 @@ class RelocationAnswer(msgspec.Struct, gc=False):
         return "relocation_answer"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is RelocationAnswer and (self.advertisement == other.advertisement and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not RelocationAnswer:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -319,7 +351,9 @@ class TraceInformationRequest(msgspec.Struct, gc=False):
         return "trace_information_request"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is TraceInformationRequest and (self.advertisement == other.advertisement and self.session == other.session)  # type: ignore[attr-defined]
+        if other.__class__ is not TraceInformationRequest:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.session == other.session  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -351,7 +385,9 @@ class TraceInformationAnswer(msgspec.Struct, gc=False):
         return "trace_information_answer"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is TraceInformationAnswer and (self.advertisement == other.advertisement and self.session == other.session and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not TraceInformationAnswer:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.session == other.session and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -367,7 +403,9 @@ class PingRequest(msgspec.Struct, gc=False):
         return "ping_request"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is PingRequest and (self.advertisement == other.advertisement and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not PingRequest:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -388,7 +426,9 @@ class PingAnswer(msgspec.Struct, gc=False):
         return "ping_answer"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is PingAnswer and (self.advertisement == other.advertisement and self.rtts == other.rtts)  # type: ignore[attr-defined]
+        if other.__class__ is not PingAnswer:
+            return NotImplemented
+        return self.advertisement == other.advertisement and self.rtts == other.rtts  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -403,7 +443,9 @@ class Probe(msgspec.Struct, gc=False):
         return "probe"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Probe and (self.sequence == other.sequence)  # type: ignore[attr-defined]
+        if other.__class__ is not Probe:
+            return NotImplemented
+        return self.sequence == other.sequence  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -418,7 +460,9 @@ class ProbeAnswer(msgspec.Struct, gc=False):
         return "probe_answer"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is ProbeAnswer and (self.sequence == other.sequence)  # type: ignore[attr-defined]
+        if other.__class__ is not ProbeAnswer:
+            return NotImplemented
+        return self.sequence == other.sequence  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -436,7 +480,9 @@ class MigrationOrder(msgspec.Struct, gc=False):
         return "migration_order"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is MigrationOrder and (self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers and self.target_address == other.target_address)  # type: ignore[attr-defined]
+        if other.__class__ is not MigrationOrder:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers and self.target_address == other.target_address  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -453,7 +499,9 @@ class MigrationAdvertisement(msgspec.Struct, gc=False):
         return "migration_advertisement"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is MigrationAdvertisement and (self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not MigrationAdvertisement:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -470,7 +518,9 @@ class MigrationUpdate(msgspec.Struct, gc=False):
         return "migration_update"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is MigrationUpdate and (self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not MigrationUpdate:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -487,7 +537,9 @@ class MigrationComplete(msgspec.Struct, gc=False):
         return "migration_complete"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is MigrationComplete and (self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers)  # type: ignore[attr-defined]
+        if other.__class__ is not MigrationComplete:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -505,7 +557,9 @@ class MigrationAbort(msgspec.Struct, gc=False):
         return "migration_abort"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is MigrationAbort and (self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers and self.reason == other.reason)  # type: ignore[attr-defined]
+        if other.__class__ is not MigrationAbort:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement and self.brokers == other.brokers and self.reason == other.reason  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -522,7 +576,9 @@ class MigrationResume(msgspec.Struct, gc=False):
         return "migration_resume"
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is MigrationResume and (self.migration == other.migration and self.advertisement == other.advertisement and self.broker == other.broker)  # type: ignore[attr-defined]
+        if other.__class__ is not MigrationResume:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement and self.broker == other.broker  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 

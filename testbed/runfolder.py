@@ -1,15 +1,15 @@
 """Where everything of a run lives. Engines write it, Spark and the report read it.
 
-    results/<experiment>/<run>/
-      topology.yaml        the file as given            plan.json      the resolved plan
-      manifest.json        protos/run.proto Manifest    fidelity.json  protos/run.proto Fidelity
-      events/<process>.jsonl      LogEvent, one file per process (harness.jsonl is the harness's own)
-      probes/<host>.jsonl         ProbeResult
-      controller/ports.jsonl      PortCounter           controller/flows.jsonl   FlowCounter
-      pcap/<host>-<interface>.pcap
-      logs/<process>.log          standard output and error of every process
-      tables/<name>.parquet/ and <name>.csv             verdicts.json, report.html
-    results/<experiment>/latest -> <run>
+results/<experiment>/<run>/
+  topology.yaml        the file as given            plan.json      the resolved plan
+  manifest.json        protos/run.proto Manifest    fidelity.json  protos/run.proto Fidelity
+  events/<process>.jsonl      LogEvent, one file per process (harness.jsonl is the harness's own)
+  probes/<host>.jsonl         ProbeResult
+  controller/ports.jsonl      PortCounter           controller/flows.jsonl   FlowCounter
+  pcap/<host>-<interface>.pcap
+  logs/<process>.log          standard output and error of every process
+  tables/<name>.parquet/ and <name>.csv             verdicts.json, report.html
+results/<experiment>/latest -> <run>
 """
 
 from __future__ import annotations

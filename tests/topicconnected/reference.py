@@ -34,11 +34,7 @@ def component(interests: Interests, edges: set[Edge], topic: Topic, start: Node)
 
 def contribution(interests: Interests, topics: set[Topic], edges: set[Edge], e: Edge) -> int:
     u, v = e
-    return sum(
-        1
-        for t in topics & interests[u] & interests[v]
-        if v not in component(interests, edges, t, u)
-    )
+    return sum(1 for t in topics & interests[u] & interests[v] if v not in component(interests, edges, t, u))
 
 
 def is_connected(interests: Interests, topics: set[Topic], edges: set[Edge]) -> bool:
@@ -53,8 +49,17 @@ def degree(edges: set[Edge], v: Node) -> int:
     return sum(1 for e in edges if v in e)
 
 
+def first_best(contrib: dict[Edge, int]) -> Edge:
+    return min(contrib, key=lambda e: (-contrib[e], e))
+
+
 def construct_low_edges(
-    domain: set[Node], interests: Interests, topics: set[Topic], current: set[Edge], potential: set[Edge], rho: float
+    domain: set[Node],
+    interests: Interests,
+    topics: set[Topic],
+    current: set[Edge],
+    potential: set[Edge],
+    rho: float,
 ) -> set[Edge]:
     """Algorithm 2, over the whole overlay's components, choosing among `potential`."""
     new: set[Edge] = set()
@@ -62,14 +67,9 @@ def construct_low_edges(
         graph = current | new
         contrib = {e: contribution(interests, topics, graph, e) for e in potential - graph}
         top = max(degree(graph, v) for v in domain)
-
-        def first_best(edges: list[Edge], contrib: dict[Edge, int] = contrib) -> Edge | None:
-            return min(edges, key=lambda e: (-contrib[e], e), default=None)
-
-        e1 = first_best(list(contrib))
-        assert e1 is not None
-        low = [e for e in contrib if all(degree(graph, v) < top for v in e)]
-        e2 = first_best(low) or e1
+        e1 = first_best(contrib)
+        low = {e: c for e, c in contrib.items() if all(degree(graph, v) < top for v in e)}
+        e2 = first_best(low) if low else e1
         new.add(e1 if contrib[e1] > rho * contrib[e2] else e2)
     return new
 
@@ -100,9 +100,7 @@ def naive_leave(interests: Interests, edges: set[Edge], topics: set[Topic], rho:
     return construct_low_edges(domain, interests, topics, edges, potential, rho)
 
 
-def greedy_backups(
-    interests: Interests, weight: dict[Node, int], v: Node, coverage: int
-) -> set[Node]:
+def greedy_backups(interests: Interests, weight: dict[Node, int], v: Node, coverage: int) -> set[Node]:
     """Algorithm 11; weights do not change while one node's backups are built."""
     backups: set[Node] = set()
     weight = dict(weight)

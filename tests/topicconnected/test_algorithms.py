@@ -76,12 +76,15 @@ def test_greedy_backups(inst: reference.Interests, data: st.DataObject, coverage
     v = data.draw(st.sampled_from(sorted(inst)))
     weight = {u: overlay.degree[overlay.index[u]] for u in inst}
     build_greedily(state, overlay.index[v], coverage, Random(0))
-    assert names(overlay, state.backups[overlay.index[v]]) == reference.greedy_backups(inst, weight, v, coverage)
+    expected = reference.greedy_backups(inst, weight, v, coverage)
+    assert names(overlay, state.backups[overlay.index[v]]) == expected
 
 
 @settings(max_examples=100, deadline=None)
 @given(interests, st.data(), st.integers(1, 3), st.integers(0, 1000))
-def test_primal_dual_backups(inst: reference.Interests, data: st.DataObject, coverage: int, seed: int) -> None:
+def test_primal_dual_backups(
+    inst: reference.Interests, data: st.DataObject, coverage: int, seed: int
+) -> None:
     ordered = {0: set(TOPICS), **{v + 1: t for v, t in inst.items()}}  # fixes the order of the topics
     overlay = build(ordered, 3.0)
     state = PrimaryBackup(overlay)
@@ -170,7 +173,8 @@ def test_the_last_subscriber_leaves(maintained: ShadowMaintenance) -> None:
     for node in list(maintained.overlay.nodes()):
         maintained.leave(node)
         assert is_topic_connected(maintained.overlay)
-    assert maintained.overlay.nodes() == [] and maintained.overlay.edge_count == 0
+    assert maintained.overlay.nodes() == []
+    assert maintained.overlay.edge_count == 0
 
 
 def test_a_node_and_all_its_backups_leave_together(maintained: ShadowMaintenance) -> None:
