@@ -1,4 +1,4 @@
-"""What the guest engine needs of this machine: memory that may hold code, and ptrace. None of it needs root."""
+"""What the guest engine needs of this machine: memory that may hold code, and ptrace. No root."""
 
 from __future__ import annotations
 

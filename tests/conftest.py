@@ -1,0 +1,49 @@
+"""Shared by all tests: where the repository is, and honest skips for what this machine lacks.
+
+A test marked `guest` or `spark` is skipped with the reason where it cannot run. `make test` sets the machine
+up first and then forbids these skips (TESTBED_NO_SKIP=1), so nothing is left out there without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return ROOT
+
+
+@cache
+def without_guest() -> str | None:
+    from testbed.emulation import kernel
+    from testbed.errors import TestbedError
+
+    try:
+        kernel.require()
+    except TestbedError as missing:
+        return f"{missing}: make kernel"
+    return None
+
+
+@cache
+def without_spark() -> str | None:
+    return None if shutil.which("java") or os.environ.get("JAVA_HOME") else "no Java: make system-packages"
+
+
+NEEDS = {"guest": without_guest, "spark": without_spark}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if os.environ.get("TESTBED_NO_SKIP") == "1":
+        return
+    for mark, lacking in NEEDS.items():
+        if item.get_closest_marker(mark) and (reason := lacking()):
+            pytest.skip(reason)
