@@ -115,11 +115,12 @@ class LowEdges:
 
     def _merge(self, u: int, v: int) -> None:
         ours, theirs = self.label[:, u], self.label[:, v]
+        contributions = self.contributions
         for t in np.nonzero((ours != theirs) & (ours >= 0) & (theirs >= 0))[0].tolist():
             a, b = int(self.label[t, u]), int(self.label[t, v])
             left, right = self.members[t][a], self.members[t][b]
-            self.contributions[np.ix_(left, right)] -= 1
-            self.contributions[np.ix_(right, left)] -= 1
+            contributions[left[:, None], right] -= 1
+            contributions[right[:, None], left] -= 1
             self.members[t][a] = np.concatenate((left, right))
             del self.members[t][b]
             self.label[t, right] = a
