@@ -1,0 +1,134 @@
+"""Built kernels in the user's cache: one folder per build key, holding the binary, its config and its record."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from testbed.emulation.kernel.recipe import recipe_key
+from testbed.errors import TestbedError
+
+KERNEL_VARIABLE = "TESTBED_KERNEL"
+BUILD_HINT = "'testbed kernel build' makes one (a few minutes, once)"
+BUILDING = ".building"
+
+
+class KernelMissing(TestbedError):
+    """There is no usable guest kernel."""
+
+
+class KernelRecord(msgspec.Struct, frozen=True):
+    """What is written beside a built kernel."""
+
+    key: str
+    recipe: str
+    source: str
+    version: str
+    sha256: str
+    size: int
+    build_seconds: float
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A guest kernel that can be booted. `record` is None for one named by hand."""
+
+    binary: Path
+    record: KernelRecord | None
+
+    @property
+    def virtual_time(self) -> bool:
+        """Whether it was built with time travel: ours are, another one must carry the option's text."""
+        return self.record is not None or b"time-travel=inf-cpu" in self.binary.read_bytes()
+
+    @property
+    def name(self) -> str:
+        """For the manifest of a run."""
+        return f"uml {self.record.version} {self.record.key}" if self.record else str(self.binary)
+
+
+def cache_folder() -> Path:
+    """Where built kernels live ($XDG_CACHE_HOME/pubsub-testbed/kernel)."""
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    return root / "pubsub-testbed" / "kernel"
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def built(folder: Path | None = None) -> list[Kernel]:
+    """Every kernel in the cache, newest version first. A folder without a readable record is no kernel."""
+    found = []
+    for record_file in (folder or cache_folder()).glob("*/kernel.json"):
+        try:
+            record = msgspec.json.decode(record_file.read_bytes(), type=KernelRecord)
+        except (OSError, msgspec.DecodeError):
+            continue
+        binary = record_file.parent / "linux"
+        if binary.is_file() and not record_file.parent.name.endswith(BUILDING):
+            found.append(Kernel(binary, record))
+    return sorted(found, key=_newest_first, reverse=True)
+
+
+def _newest_first(kernel: Kernel) -> tuple[list[int], float]:
+    version = kernel.record.version if kernel.record else "0"
+    return [int(part) for part in version.split(".")], kernel.binary.stat().st_mtime
+
+
+def is_current(kernel: Kernel) -> bool:
+    """Whether it was built by today's recipe."""
+    return kernel.record is not None and kernel.record.recipe == recipe_key()
+
+
+def is_intact(kernel: Kernel) -> bool:
+    """Whether the binary is the one that was built."""
+    return kernel.record is None or sha256(kernel.binary) == kernel.record.sha256
+
+
+def find() -> Kernel | None:
+    """The kernel that a guest boots: $TESTBED_KERNEL, or the newest one built by today's recipe.
+
+    Reads no more than the records; `is_intact` checks the checksum.
+    """
+    named = os.environ.get(KERNEL_VARIABLE)
+    if named:
+        return _named(Path(named))
+    return next((kernel for kernel in built() if is_current(kernel)), None)
+
+
+def _named(binary: Path) -> Kernel:
+    if not (binary.is_file() and os.access(binary, os.X_OK)):
+        raise KernelMissing(f"{KERNEL_VARIABLE} names no executable file", file=binary, hint=BUILD_HINT)
+    return Kernel(binary, None)
+
+
+def require() -> Kernel:
+    """The kernel that a guest boots, its checksum verified; a `KernelMissing` says how to get one."""
+    kernel = find()
+    if kernel is None:
+        old = built()
+        why = "the guest kernel in the cache is of an older recipe" if old else "no guest kernel is built"
+        raise KernelMissing(why, hint=BUILD_HINT)
+    if not is_intact(kernel):
+        raise KernelMissing(
+            "the guest kernel is damaged (its checksum is not the recorded one)",
+            file=kernel.binary,
+            hint="'testbed kernel clean' and 'testbed kernel build' make a new one",
+        )
+    return kernel
+
+
+def remove_all() -> int:
+    """Empty the cache, interrupted builds included. Returns the bytes that were freed."""
+    folder = cache_folder()
+    freed = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    shutil.rmtree(folder, ignore_errors=True)
+    return freed

@@ -1,0 +1,203 @@
+"""One emulated run from an empty kernel to a full run folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from protos.records import Manifest
+from testbed.emulation.runner import fidelity, stimuli
+from testbed.emulation.runner.clock import RunClock
+from testbed.emulation.runner.conductor import Conductor
+from testbed.emulation.runner.journal import Journal
+from testbed.emulation.runner.loop import Loop
+from testbed.emulation.runner.nursery import Nursery
+from testbed.emulation.runner.processes import Processes
+from testbed.emulation.runner.progress import Reporter
+from testbed.emulation.runner.versions import kernel, versions
+from testbed.errors import TestbedError
+from testbed.runfolder import RunFolder
+
+TICK_US = {"virtual": 10_000_000, "real": 1_000_000}
+NetworkFactory = Callable[..., Any]
+
+
+class Body:
+    """Owns everything a run creates. `run` always ends with a readable folder and nothing left behind."""
+
+    def __init__(self, folder: RunFolder, make_network: NetworkFactory, lifeline: int | None = None) -> None:
+        self.folder = folder
+        self.plan = folder.read_plan()
+        self.manifest = folder.read_manifest()
+        self.clock = RunClock.start()
+        self.loop = Loop(self.clock)
+        self.reporter = Reporter(self.clock)
+        self.journal = Journal(folder.events / "harness.jsonl")
+        self.network = make_network(
+            self.plan, folder, clock=self.manifest.clock, epoch_offset_us=self.clock.epoch_offset_us
+        )
+        self.conductor = Conductor(
+            self.plan, self.clock, self.loop, self.network, self.journal, self.reporter,
+            TICK_US[self.manifest.clock],
+        )  # fmt: skip
+        self.lifeline = lifeline
+        self.nursery: Nursery | None = None
+        self.processes: Processes | None = None
+        self.kept = False
+
+    # ------------------------------------------------------------ from start to end
+
+    def run(self, keep: Callable[[Body], None] | None = None) -> stimuli.Finish:
+        """Run the plan. `keep` is called with network and brokers still up, and returns when they may go."""
+        self.listen()
+        try:
+            outcome = self.bring_up_and_conduct()
+            if keep is not None and outcome.status == "done":
+                self.end_clients()
+                self.finish(outcome)
+                self.kept = True
+                keep(self)
+        except Exception as error:
+            outcome = stimuli.Finish("failed", explain(error))
+            self.reporter.say("error", text=outcome.reason)
+        finally:
+            self.take_down()
+        if not self.kept:
+            self.finish(outcome)
+        self.journal.close()
+        return outcome
+
+    def listen(self) -> None:
+        """Ctrl-C, SIGTERM and a vanished harness end the run in order."""
+        self.loop.on_signals((signal.SIGINT, signal.SIGTERM), lambda: self.request_stop("interrupted"))
+        if self.lifeline is not None:
+            self.loop.watch(self.lifeline, self.read_lifeline)
+
+    def read_lifeline(self) -> None:
+        assert self.lifeline is not None
+        data = os.read(self.lifeline, 4096)
+        if not data:
+            self.loop.unwatch(self.lifeline)
+            if not self.kept:
+                self.request_stop("the harness is gone")
+        elif b"stop" in data:
+            self.request_stop("interrupted")
+
+    def request_stop(self, reason: str) -> None:
+        self.conductor.notify(stimuli.StopRequested(reason))
+
+    def bring_up_and_conduct(self) -> stimuli.Finish:
+        self.describe()
+        warm_up()
+        self.reporter.say("state", state="network", phase="", detail="")
+        self.network.up(self.reporter.network)
+        self.network.start_capture()
+        self.network.start_probes()
+        self.nursery = Nursery(self.network.enter, self.clear_up_after_death)
+        self.processes = Processes(
+            self.plan, self.folder, self.clock, self.loop, self.nursery, self.conductor.notify
+        )
+        return self.conductor.run(self.processes)
+
+    def describe(self) -> None:
+        """What only this kernel knows, before anything can go wrong."""
+        self.manifest.first_us = self.clock.now_us()
+        self.manifest.kernel = kernel()
+        self.manifest.versions = {**self.manifest.versions, **versions()}
+        self.manifest.tls = self.plan.tls
+        self.folder.write_manifest(self.manifest)
+
+    # ------------------------------------------------------------ the end
+
+    def take_down(self) -> None:
+        """Processes first, then what watched them, then the network. A failed step does not stop the next."""
+        self.end_clients()
+        self.attempt("stopping brokers", lambda: self.end_processes("broker"))
+        self.attempt("stopping programs", lambda: self.end_processes("program"))
+        self.attempt("stopping probes", self.network.stop_probes)
+        self.attempt("stopping the capture", self.stop_capture)
+        self.attempt("stopping the controller", self.network.stop_controller)
+        if self.nursery is not None:
+            self.attempt("closing the nursery", self.nursery.goodbye)
+        self.attempt("taking the network down", self.network.down)
+
+    def end_clients(self) -> None:
+        self.attempt("stopping clients", lambda: self.end_processes("driver"))
+
+    def end_processes(self, kind: str) -> None:
+        if self.processes is not None:
+            for process in self.processes.end_all(kind):
+                self.warn(f"{process} did not stop when asked and was killed")
+
+    def stop_capture(self) -> None:
+        captures = self.network.stop_capture()
+        if captures:
+            self.manifest.captures = tuple(captures)
+        for capture in captures:
+            if capture.dropped > 0:
+                self.warn(f"{capture.file}: the kernel dropped {capture.dropped} packets")
+
+    def attempt(self, what: str, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except Exception as error:
+            traceback.print_exc()
+            self.warn(f"{what}: {explain(error)}")
+
+    def warn(self, text: str) -> None:
+        self.conductor.warnings.append(text)
+        self.reporter.say("warning", text=text)
+
+    def finish(self, outcome: stimuli.Finish) -> None:
+        """Verdict and manifest: after this the folder is complete."""
+        self.attempt("judging the probes", self.judge)
+        manifest = self.manifest
+        manifest.status, manifest.reason = outcome.status, outcome.reason
+        manifest.last_us = self.clock.now_us()
+        manifest.warnings = (*manifest.warnings, *self.conductor.warnings)
+        self.folder.write_manifest(manifest)
+        self.reporter.say("finished", status=outcome.status, reason=outcome.reason)
+
+    def judge(self) -> None:
+        probes = fidelity.read(self.folder.probes)
+        events = fidelity.read_events(self.folder.events / "harness.jsonl")
+        planned = fidelity.outside_faults(probes, events)
+        limits = fidelity.limits(self.plan, self.manifest.clock)
+        lossy = any(link.loss for link in self.plan.network.links)
+        verdict = fidelity.judge(planned, limits, lossy=lossy)
+        self.folder.write_fidelity(verdict)
+        if verdict.verdict == "fail":
+            self.warn(f"fidelity: {verdict.reason}")
+
+    def clear_up_after_death(self) -> None:
+        """In the nursery, when the runner was killed: stop what it started and say so in the folder."""
+        steps = (self.network.stop_probes, self.stop_capture, self.network.stop_controller, self.network.down)
+        for step in steps:
+            self.attempt("clearing up", step)
+        manifest: Manifest = self.folder.read_manifest()
+        manifest.status, manifest.reason = "aborted", "the runner was killed"
+        manifest.captures = self.manifest.captures
+        manifest.last_us = self.clock.now_us()
+        self.folder.write_manifest(manifest)
+
+
+def warm_up() -> None:
+    """Import all that children need, so that they share it. Nothing of gRPC may be started here."""
+    import grpc  # noqa: F401
+
+    import broker_grpc.process
+    import testbed.workload.driver  # noqa: F401
+
+
+def explain(error: Exception) -> str:
+    """One sentence for people; what only a programmer understands is in the runner's log."""
+    if isinstance(error, TestbedError):
+        return f"{error} (fix: {error.hint})" if error.hint else str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror}{where}"
+    traceback.print_exception(error)
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,135 @@
+"""Is the network what the plan says? The verdict over all round-trip probes of a run. Pure, but for `read`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from protos.records import Fidelity, LogEvent, ProbeResult
+from testbed.topology.plan import Plan
+
+DEFAULT_LIMITS = {"virtual": (0.01, 200.0), "real": (0.05, 1000.0)}
+NETWORK_FAULTS = frozenset({"link_down", "partition"})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A probe may be off by `relative` of its planned round trip or by `absolute_us`, whichever is larger."""
+
+    relative: float
+    absolute_us: float
+
+    def allowed_us(self, planned_us: float) -> float:
+        return max(self.relative * planned_us, self.absolute_us)
+
+
+def limits(plan: Plan, clock: str) -> Limits:
+    relative, absolute = DEFAULT_LIMITS[clock]
+    return Limits(plan.probes.limit_relative or relative, plan.probes.limit_us or absolute)
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` of the values do not exceed."""
+    return ordered[max(0, -(-int(share * 1000) * len(ordered) // 1000) - 1)]
+
+
+def judge(
+    probes: Iterable[ProbeResult],
+    allowed: Limits,
+    tolerance_us: dict[tuple[str, str], float] | None = None,
+    lossy: bool = False,
+) -> Fidelity:
+    """Errors of all probes, and whether 99 of 100 stay within their limit.
+
+    `tolerance_us` is what the plan itself leaves open for a pair (jitter); it is not counted as an error.
+    Lost probes fail a run only where the plan loses nothing (`lossy`).
+    """
+    errors: list[float] = []
+    excess: list[float] = []
+    lost = 0
+    for probe in probes:
+        if probe.measured_us < 0:
+            lost += 1
+            continue
+        open_us = (tolerance_us or {}).get((probe.source, probe.target), 0.0)
+        error = max(0.0, abs(probe.measured_us - probe.planned_us) - open_us)
+        errors.append(error)
+        excess.append(error / allowed.allowed_us(probe.planned_us))
+    verdict, reason = _verdict(sorted(excess), lost, lossy)
+    return _summary(sorted(errors), lost, allowed, verdict, reason)
+
+
+def _verdict(excess: Sequence[float], lost: int, lossy: bool) -> tuple[str, str]:
+    if not excess:
+        return "unknown", "no probe was answered" if lost else "no probes"
+    over = sum(ratio > 1 for ratio in excess)
+    if percentile(excess, 0.99) > 1:
+        return "fail", f"{over} of {len(excess)} probes are off by more than the limit"
+    if lost and not lossy and lost / (lost + len(excess)) > 0.01:
+        return "fail", f"{lost} of {lost + len(excess)} probes were lost on links without loss"
+    return "pass", f"{over} of {len(excess)} probes are off by more than the limit" if over else ""
+
+
+def _summary(errors: Sequence[float], lost: int, allowed: Limits, verdict: str, reason: str) -> Fidelity:
+    fidelity = Fidelity(
+        verdict=verdict,
+        reason=reason,
+        probes=len(errors) + lost,
+        lost=lost,
+        limit_relative=allowed.relative,
+        limit_us=allowed.absolute_us,
+    )
+    if errors:
+        fidelity.error_p50_us = percentile(errors, 0.5)
+        fidelity.error_p95_us = percentile(errors, 0.95)
+        fidelity.error_p99_us = percentile(errors, 0.99)
+        fidelity.error_max_us = errors[-1]
+    return fidelity
+
+
+# ---------------------------------------------------------------- what the plan leaves open
+
+
+def outside_faults(probes: Iterable[ProbeResult], events: Iterable[LogEvent]) -> list[ProbeResult]:
+    """Leave out probes under way while a link was down or the network partitioned: their path was not planned.
+
+    The same round trip after the end of a fault as before it: a packet may still be on the detour.
+    """
+    windows = fault_windows(events)
+    return [probe for probe in probes if not any(overlaps(probe, *window) for window in windows)]
+
+
+def fault_windows(events: Iterable[LogEvent]) -> list[tuple[int, float]]:
+    started: dict[tuple[str, str], int] = {}
+    windows: list[tuple[int, float]] = []
+    for event in events:
+        key = (event.type, event.detail)
+        if event.type in NETWORK_FAULTS and event.kind == "FAULT_STARTED":
+            started.setdefault(key, event.t_us)
+        elif event.kind == "FAULT_ENDED" and key in started:
+            windows.append((started.pop(key), event.t_us))
+    return windows + [(begin, float("inf")) for begin in started.values()]
+
+
+def overlaps(probe: ProbeResult, begin_us: int, end_us: float) -> bool:
+    duration = max(probe.measured_us, probe.planned_us)
+    return probe.t_us + duration >= begin_us and probe.t_us <= end_us + duration
+
+
+def read(folder: Path) -> list[ProbeResult]:
+    """Every whole line of probes/*.jsonl; a torn last line is dropped."""
+    found: list[ProbeResult] = []
+    decode = msgspec.json.Decoder(ProbeResult).decode
+    for path in sorted(folder.glob("*.jsonl")):
+        *lines, _ = path.read_bytes().split(b"\n")
+        found += [decode(line) for line in lines if line]
+    return found
+
+
+def read_events(path: Path) -> list[LogEvent]:
+    *lines, _ = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    decode = msgspec.json.Decoder(LogEvent).decode
+    return [decode(line) for line in lines if line]
