@@ -186,10 +186,10 @@ class Body:
 
 def warm_up() -> None:
     """Import all that children need, so that they share it. Nothing of gRPC may be started here."""
-    import grpc  # noqa: F401
-
     import broker_grpc.process
-    import testbed.workload.driver  # noqa: F401
+    import testbed.workload.driver
+
+    del broker_grpc, testbed
 
 
 def explain(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Is the network what the plan says? The verdict over all round-trip probes of a run. Pure, but for `read`."""
+"""Is the network what the plan says? The verdict over all round-trip probes of a run."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _summary(errors: Sequence[float], lost: int, allowed: Limits, verdict: str, 
 
 
 def outside_faults(probes: Iterable[ProbeResult], events: Iterable[LogEvent]) -> list[ProbeResult]:
-    """Leave out probes under way while a link was down or the network partitioned: their path was not planned.
+    """Leave out probes under way while a link was down or the network partitioned: no path was planned then.
 
     The same round trip after the end of a fault as before it: a packet may still be on the detour.
     """
