@@ -1,0 +1,143 @@
+"""Brokers: groups unrolled, placed, given addresses and options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from testbed.topology.plan import Broker
+from testbed.topology.resolve.expand import Steps, filled_group, item_id, merged, variables_of
+from testbed.topology.resolve.network import Sites
+from testbed.topology.resolve.report import Report
+from testbed.topology.schema import TopologyFile
+from testbed.topology.schema.base import id_problem
+from testbed.topology.schema.processes import BrokerGroup, BrokerItem
+from testbed.topology.seeding import Draw, seed_for
+
+
+@dataclass
+class BrokerDraft:
+    """A broker before its group's placement."""
+
+    id: str
+    group: str
+    spec: BrokerGroup
+    item: BrokerItem
+    path: Steps
+    site: str = ""  # as the file names it; empty when a policy places it
+
+    @property
+    def neighbours(self) -> list[str]:
+        return [*self.spec.neighbours, *self.item.neighbours]
+
+    @property
+    def start_at(self) -> str:
+        return self.item.start_at or self.spec.start_at
+
+    @property
+    def stop_at(self) -> str:
+        return self.item.stop_at or self.spec.stop_at
+
+
+def draft_brokers(file: TopologyFile, data: dict[str, Any], report: Report) -> list[BrokerDraft]:
+    """All brokers of the file, in file order."""
+    drafts: list[BrokerDraft] = []
+    for name, group in file.brokers.items():
+        raw = data["brokers"][name] or {}
+        drafts.extend(_drafts_of(name, group or BrokerGroup(), raw, report))
+    seen: dict[str, BrokerDraft] = {}
+    for draft in drafts:
+        if draft.id in seen:
+            hint = f"the group {seen[draft.id].group!r} has one already; change an id pattern"
+            report.add(draft.path, f"duplicate broker id {draft.id!r}", hint, key=True)
+        seen[draft.id] = draft
+    return drafts
+
+
+def _drafts_of(name: str, group: BrokerGroup, raw: dict[str, Any], report: Report) -> list[BrokerDraft]:
+    path: Steps = ("brokers", name)
+    rows = variables_of(name, raw)
+    out = []
+    for variables in [None] if rows is None else rows:
+        id = item_id(name, raw, variables)
+        text = id_problem(id)
+        if text:
+            report.add(path, text, key=True)
+        spec = group if variables is None else filled_group(BrokerGroup, raw, variables, path, report)
+        if spec is None:
+            continue
+        item = group.items.get(id, BrokerItem())
+        out.append(BrokerDraft(id, name, spec, item, path, item.node or spec.node))
+    for id in group.items:
+        if id not in {draft.id for draft in out}:
+            report.unknown((*path, "items", id), f"broker of group {name!r} called", id, [d.id for d in out])
+    return out
+
+
+def place_brokers(
+    drafts: list[BrokerDraft], file: TopologyFile, sites: Sites, report: Report
+) -> list[Broker]:
+    """Brokers with hosts, ports and options. Named places are taken first, so policies go round them."""
+    used: set[str] = set()
+    for draft in drafts:
+        if draft.site and draft.site not in sites.nodes:
+            report.unknown(_place_path(draft), "node", draft.site, sites.nodes)
+            draft.site = sites.graph.sites[0]
+        elif draft.site:
+            used.add(draft.site)
+    for name in dict.fromkeys(draft.group for draft in drafts):
+        _place_group([d for d in drafts if d.group == name and not d.site], file, sites, used, report)
+    ports: dict[str, int] = {}
+    return [_broker(draft, file, sites, ports) for draft in drafts]
+
+
+def _place_path(draft: BrokerDraft) -> Steps:
+    return (*draft.path, "items", draft.id, "node") if draft.item.node else (*draft.path, "node")
+
+
+def _place_group(
+    drafts: list[BrokerDraft], file: TopologyFile, sites: Sites, used: set[str], report: Report
+) -> None:
+    if not drafts:
+        return
+    spec, path = drafts[0].spec, drafts[0].path
+    allowed = sites.matching(spec.nodes) if spec.nodes else list(sites.graph.sites)
+    for i, pattern in enumerate(spec.nodes):
+        if not sites.matching([pattern]):
+            report.unknown((*path, "nodes", i), "node or domain", pattern, sites.graph.sites)
+    policy = spec.place or file.defaults.broker.place
+    free = [site for site in allowed if site not in used]
+    if policy == "one_per_node" and len(free) < len(drafts):
+        hint = "use a larger network, or `place: round_robin`"
+        report.add(
+            path, f"{len(drafts)} brokers, but only {len(free)} free nodes to place them on", hint, key=True
+        )
+    pool = free if policy == "one_per_node" else allowed
+    if policy == "random":
+        draw = Draw(file.seed, "placement", drafts[0].group)
+        pool = draw.shuffled(free) + draw.shuffled([site for site in allowed if site in used])
+    pool = pool or list(sites.graph.sites)
+    for k, draft in enumerate(drafts):
+        draft.site = pool[k % len(pool)]
+        used.add(draft.site)
+
+
+def _broker(draft: BrokerDraft, file: TopologyFile, sites: Sites, ports: dict[str, int]) -> Broker:
+    host = sites.host_at(draft.site)
+    defaults = file.defaults.broker
+    port = ports.get(host, defaults.port)
+    ports[host] = port + 1
+    algorithm = draft.item.algorithm
+    if algorithm is None:
+        algorithm = draft.spec.algorithm if draft.spec.algorithm is not None else file.algorithm
+    return Broker(
+        id=draft.id,
+        node=host,
+        address="",  # known when the network is finished
+        port=port,
+        options=merged(defaults.options, draft.spec.options, draft.item.options),
+        algorithm=dict(algorithm),
+        group=draft.group,
+        on_crash=draft.item.on_crash or draft.spec.on_crash or defaults.on_crash,
+        seed=seed_for(file.seed, "broker", draft.id),
+    )

@@ -1,0 +1,49 @@
+"""Capture and probes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from testbed.topology.plan import Broker, Capture, Probes
+from testbed.topology.resolve.expand import Steps
+from testbed.topology.resolve.names import Names
+from testbed.topology.resolve.report import Report
+from testbed.topology.schema import TopologyFile
+from testbed.topology.seeding import Draw
+
+
+def build_capture(file: TopologyFile, names: Names, report: Report) -> Capture:
+    spec = file.capture
+    nodes = _hosts(spec.nodes, ("capture", "nodes"), names, report)
+    return Capture(spec.enabled, nodes, spec.snap_length, spec.ring_megabytes, spec.clients)
+
+
+def build_probes(file: TopologyFile, brokers: list[Broker], names: Names, report: Report) -> Probes:
+    spec = file.probes
+    pairs: list[tuple[str, str]] = []
+    if isinstance(spec.pairs, int):
+        pairs = sampled_pairs(brokers, spec.pairs, file.seed)
+    else:
+        for i, pair in enumerate(spec.pairs):
+            hosts = _hosts(pair, ("probes", "pairs", i), names, report)
+            if len(hosts) == 2:
+                pairs.append((hosts[0], hosts[1]))
+    return Probes(pairs, spec.every, spec.limit_relative, spec.limit)
+
+
+def sampled_pairs(brokers: list[Broker], count: int, seed: int) -> list[tuple[str, str]]:
+    """A seeded sample of pairs of broker hosts, in host order."""
+    hosts = list(dict.fromkeys(broker.node for broker in brokers))
+    every = list(combinations(hosts, 2))
+    order = {pair: i for i, pair in enumerate(every)}
+    return sorted(Draw(seed, "probes").sample(every, count), key=order.__getitem__)
+
+
+def _hosts(words: list[str], path: Steps, names: Names, report: Report) -> list[str]:
+    out = []
+    for k, word in enumerate(words):
+        if word in names.hosts:
+            out.append(names.hosts[word])
+        else:
+            report.unknown((*path, k), "node or broker", word, names.hosts)
+    return list(dict.fromkeys(out))
