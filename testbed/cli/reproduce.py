@@ -1,0 +1,71 @@
+"""`testbed reproduce`: a paper's evaluation, from runs to verdicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from testbed.figures.verdict import Verdict
+
+MARKS = {"pass": "[green]pass[/]", "fail": "[red]fail[/]", "unknown": "[yellow]unknown[/]"}
+
+
+@click.command()
+@click.argument("paper")
+@click.option("--figure", "figures", multiple=True, help="Only this figure; may be given several times.")
+@click.option("--scale", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
+@click.option("--engine", default="", help="guest, host or simulate; default: what the experiment uses.")
+@click.option("--seeds", default=0, help="How many seeds; default: what the scale says.")
+@click.option(
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Where tables, figures and verdicts go.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 when a claim failed.")
+def command(
+    paper: str, figures: tuple[str, ...], scale: str, engine: str, seeds: int, results: Path, strict: bool
+) -> int:
+    """Reproduce the figures of a paper and judge its claims.
+
+    Writes tables, figures and verdicts under RESULTS/<paper>/<scale>/. A claim that fails is a finding,
+    not an error: the exit code is 0 unless a run failed (or --strict was given).
+
+    \b
+    Examples:
+      testbed reproduce shadow-tco
+      testbed reproduce shadow-tco --scale full --figure 6 --figure 7
+    """
+    from testbed.figures.papers import experiment
+    from testbed.figures.reproduction import Request, Scale
+
+    chosen = experiment(paper, figures)
+    scale_name: Scale = "full" if scale == "full" else "smoke"
+    request = Request(
+        paper, scale_name, results, figures, engine, seeds, lambda line: click.echo(line, err=True)
+    )
+    verdicts = chosen.reproduce(request)
+    print_verdicts(verdicts)
+    click.echo(f"results in {results / paper.replace('-', '_') / scale}")
+    failed = any(v.outcome == "fail" for v in verdicts)
+    return 1 if strict and failed else 0
+
+
+def print_verdicts(verdicts: list[Verdict]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("claim", "fig.", "verdict", "what the paper says", "here"):
+        table.add_column(column, overflow="fold")
+    for v in verdicts:
+        said = f"{v.statement}: {v.stated}"
+        table.add_row(v.claim, v.figure, MARKS[v.outcome], said, v.measured or v.reason)
+    console = Console()
+    console.print(table)
+    counts = {name: sum(v.outcome == name for v in verdicts) for name in MARKS}
+    console.print(", ".join(f"{n} {name}" for name, n in counts.items()))

@@ -1,0 +1,99 @@
+"""What `testbed reproduce` asks of an experiment, and the folder it leaves.
+
+results/<paper>/<scale>/
+  manifest.json  what ran, from which commit, with which seeds, and the command that repeats it
+  tables/<name>.csv and .parquet      figures/<id>.svg and .png      verdicts.json
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas
+
+from testbed.figures.plot import Figure, draw
+from testbed.figures.verdict import Verdict, write_verdicts
+from testbed.runfolder import write_atomically
+
+Scale = Literal["smoke", "full"]
+
+
+@dataclass(frozen=True)
+class Request:
+    paper: str
+    scale: Scale
+    results: Path
+    figures: tuple[str, ...] = ()  # empty = all
+    engine: str = ""  # empty = what the experiment does by default
+    seeds: int = 0  # 0 = the scale's default
+    report: Callable[[str], None] = print
+
+    def wants(self, figure: str) -> bool:
+        return not self.figures or figure in self.figures
+
+
+@dataclass
+class ResultFolder:
+    """Collects what one reproduction makes; `close` writes the manifest last, so its presence says done."""
+
+    request: Request
+    path: Path = field(init=False)
+    started: float = field(default_factory=time.time)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.path = self.request.results / self.request.paper.replace("-", "_") / self.request.scale
+        (self.path / "tables").mkdir(parents=True, exist_ok=True)
+        (self.path / "manifest.json").unlink(missing_ok=True)
+
+    def table(self, name: str, frame: pandas.DataFrame) -> None:
+        frame.to_csv(self.path / "tables" / f"{name}.csv", index=False, float_format="%.9g")
+        frame.to_parquet(self.path / "tables" / f"{name}.parquet", index=False)
+
+    def figure(self, figure: Figure) -> None:
+        draw(figure, self.path / "figures")
+
+    def close(self, verdicts: Sequence[Verdict]) -> None:
+        write_verdicts(self.path / "verdicts.json", list(verdicts))
+        manifest = {
+            "paper": self.request.paper,
+            "scale": self.request.scale,
+            "figures": list(self.request.figures) or "all",
+            "engine": self.request.engine,
+            "command": repeat_command(self.request),
+            "commit": git("rev-parse", "HEAD"),
+            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+            "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
+            "wall_seconds": round(time.time() - self.started, 1),
+            "python": platform.python_version(),
+            "versions": {name: version(name) for name in ("numpy", "pandas", "matplotlib")},
+            **self.extra,
+        }
+        write_atomically(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def repeat_command(request: Request) -> str:
+    words = ["testbed", "reproduce", request.paper, "--scale", request.scale]
+    for figure in request.figures:
+        words += ["--figure", figure]
+    if request.engine:
+        words += ["--engine", request.engine]
+    if request.seeds:
+        words += ["--seeds", str(request.seeds)]
+    return " ".join(words)
+
+
+def git(*arguments: str) -> str:
+    """Output of git in the project, or "" outside a checkout."""
+    root = Path(__file__).parent
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""

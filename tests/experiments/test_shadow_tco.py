@@ -1,0 +1,109 @@
+"""The smoke scale of the shadow paper: runs, repeats, and its verdicts are computed, not assumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pandas
+import pytest
+
+from experiments.shadow_tco.claims import CLAIMS, Data
+from experiments.shadow_tco.reproduce import reproduce
+from experiments.shadow_tco.rounds import play
+from experiments.shadow_tco.workload import Setting, churn, draw_topics, initial, subscription_size
+from testbed.figures.reproduction import Request
+from testbed.figures.verdict import judge
+
+SMALL = Setting(nodes=40, topics=12, smallest=2, largest=6, rounds=12)
+SYSTEMS = ["shadow-pd-1", "shadow-pd-2", "shadow-pd-3", "shadow-pd-4", "shadow-greedy", "naive"]
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[pandas.DataFrame, pandas.DataFrame]:
+    return play(SMALL, 1, SYSTEMS, 3, lambda line: None)
+
+
+def test_the_same_seed_gives_the_same_overlays(tables: tuple[pandas.DataFrame, pandas.DataFrame]) -> None:
+    again, degrees = play(SMALL, 1, SYSTEMS, 3, lambda line: None)
+    timeless = [c for c in again.columns if c != "seconds"]
+    pandas.testing.assert_frame_equal(again[timeless], tables[0][timeless])
+    pandas.testing.assert_frame_equal(degrees, tables[1])
+
+
+def test_a_round_row_counts_the_links_it_changed(tables: tuple[pandas.DataFrame, pandas.DataFrame]) -> None:
+    rounds = tables[0]
+    ours = rounds[(rounds.system == "shadow-pd-3") & (rounds["round"] > 0)]
+    assert ((ours.edges_before + ours.edges_added - ours.edges_removed) == ours.edges).all()
+
+
+def test_missing_data_makes_a_claim_unknown_never_pass(
+    tables: tuple[pandas.DataFrame, pandas.DataFrame],
+) -> None:
+    rounds, degrees = tables
+    without = rounds[rounds.system != "low-oda"]
+    verdicts = {v.claim: v for v in judge(CLAIMS, Data(without, degrees, 40, False), "")}
+    assert verdicts["S9"].outcome != "pass"
+    assert verdicts["S18"].outcome != "pass"
+
+
+def test_a_claim_can_fail(tables: tuple[pandas.DataFrame, pandas.DataFrame]) -> None:
+    rounds, degrees = tables
+    worse = rounds.copy()
+    worse.loc[worse.system == "shadow-pd-3", "average_degree"] += 10
+    verdicts = {v.claim: v.outcome for v in judge(CLAIMS, Data(worse, degrees, 40, False), "")}
+    assert verdicts["S10"] == "fail"
+
+
+def test_subscription_sizes_follow_a_power_law() -> None:
+    random = Random(1)
+    setting = Setting()
+    sizes = [subscription_size(setting, random) for _ in range(20_000)]
+    assert min(sizes) == 10
+    assert max(sizes) == 90
+    # P(size >= 2 * 10) of a power law with exponent 2 on [10, 91): (1/20 - 1/91) / (1/10 - 1/91)
+    assert sum(s >= 20 for s in sizes) / len(sizes) == pytest.approx(0.438, abs=0.02)
+
+
+def test_topics_follow_their_popularity() -> None:
+    random = Random(2)
+    setting = Setting(topics=50, smallest=2, largest=2, popularity="zipf")
+    weights = setting.weights()
+    counts = [0] * 50
+    for _ in range(4000):
+        for t in draw_topics(setting, weights, random):
+            counts[t] += 1
+    assert counts[0] > counts[1] > counts[4] > counts[20]
+
+
+def test_churn_joins_and_leaves_about_equally_and_never_the_absent() -> None:
+    random = Random(3)
+    present = set(initial(SMALL, random))
+    joins = 0
+    for change in churn(
+        Setting(nodes=40, rounds=400, topics=12, smallest=2, largest=6), list(present), random
+    ):
+        if change.topics is None:
+            present.remove(change.node)
+        else:
+            assert change.node not in present
+            present.add(change.node)
+            joins += 1
+    assert 150 < joins < 250
+
+
+@pytest.mark.slow
+def test_smoke_scale_end_to_end(tmp_path: Path) -> None:
+    verdicts = reproduce(Request("shadow-tco", "smoke", tmp_path, report=lambda line: None))
+    folder = tmp_path / "shadow_tco" / "smoke"
+    assert {v.claim for v in verdicts} == {c.id for c in CLAIMS}
+    assert next(v for v in verdicts if v.claim == "S0").outcome == "pass"
+    assert sorted(p.name for p in (folder / "figures").glob("*.svg")) == [f"fig{n}.svg" for n in range(2, 9)]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["command"] == "testbed reproduce shadow-tco --scale smoke"
+    assert set(pandas.read_csv(folder / "tables" / "rounds.csv").popularity) == {
+        "uniform",
+        "zipf",
+        "exponential",
+    }
