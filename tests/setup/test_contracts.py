@@ -1,0 +1,83 @@
+"""The import contracts hold, and each of them notices the import it is there to forbid."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ("protos", "broker_grpc", "testbed", "experiments")
+COMMAND = "from importlinter.cli import lint_imports_command as run; run(['--no-cache'])"
+
+# One import per contract that breaks that one.
+VIOLATIONS = {
+    "broker_grpc/intruder.py": ("import testbed.errors", "protos <- broker_grpc <- testbed <- experiments"),
+    "testbed/doctor/intruder.py": ("import testbed.cli.app", "Nothing imports the command line"),
+    "testbed/topology/intruder.py": (
+        "import subprocess",
+        "Describing an experiment needs no network, no process and no engine",
+    ),
+    "broker_grpc/content/intruder.py": (
+        "import time",
+        "A broker's decisions touch no socket, no clock and no thread",
+    ),
+    "testbed/analysis/intruder.py": ("import mininet", "Analysis knows run folders, not engines"),
+    "testbed/emulation/intruder.py": ("import pyspark", "An engine starts no Spark"),
+}
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-c", COMMAND],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def copy(tmp_path: Path, repository: Path) -> Path:
+    for package in PACKAGES:
+        shutil.copytree(
+            repository / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    shutil.copy(repository / ".importlinter", tmp_path)
+    return tmp_path
+
+
+def test_the_contracts_hold(repository: Path) -> None:
+    done = lint(repository)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_contract_notices_its_violation(copy: Path) -> None:
+    for place, (statement, _) in VIOLATIONS.items():
+        (copy / place).write_text(statement + "\n")
+    done = lint(copy)
+    assert done.returncode == 1
+    for _, contract in VIOLATIONS.values():
+        assert f"{contract} BROKEN" in done.stdout
+
+
+def test_every_contract_has_a_violation_here(repository: Path) -> None:
+    contracts = configparser.ConfigParser()
+    contracts.read(repository / ".importlinter")
+    names = {contracts[section]["name"] for section in contracts.sections() if "contract" in section}
+    assert names == {contract for _, contract in VIOLATIONS.values()}
+
+
+def test_every_package_stands_in_the_contracts(repository: Path) -> None:
+    """A new folder of the harness must be told to stay below the command line."""
+    contracts = configparser.ConfigParser()
+    contracts.read(repository / ".importlinter")
+    listed = set(contracts["importlinter:contract:verbs-on-top"]["source_modules"].split())
+    found = {f"testbed.{path.parent.name}" for path in (repository / "testbed").glob("*/__init__.py")}
+    assert found - {"testbed.cli"} <= listed
