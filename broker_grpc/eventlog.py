@@ -7,6 +7,7 @@ loses, says so once on standard error, and once in the log itself when there is 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -99,6 +100,8 @@ class EventLog:
         self.flush()  # the first may have left one line about a loss
         if self._buffer:
             self._lose(bytes(self._buffer))
+        with contextlib.suppress(OSError):
+            os.fsync(self._fd)  # not every file can; a device that fails has been complained about
         os.close(self._fd)
 
     def _complain(self, error: OSError) -> None:

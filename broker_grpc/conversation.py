@@ -1,0 +1,39 @@
+"""A stream after its hellos: read until it ends, and tell the runtime about every message."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from broker_grpc.runtime import Runtime
+from broker_grpc.session import Session
+from broker_grpc.transport import StreamLost
+
+
+async def converse(session: Session, runtime: Runtime) -> str:
+    """Returns why the stream ended. Runs in the task that owns the stream."""
+    writer = asyncio.create_task(session.write_loop(), name=f"write {session.peer}")
+    reason = "cancelled"
+    try:
+        runtime.attach(session)
+        reason = await _read_all(session, runtime)
+    except asyncio.CancelledError:
+        reason = session.closing or reason
+        if not session.closing:
+            raise
+    finally:
+        runtime.detach(session, reason)
+        writer.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await writer
+    return reason
+
+
+async def _read_all(session: Session, runtime: Runtime) -> str:
+    read, received = session.stream.read, runtime.received
+    try:
+        while (data := await read()) is not None:
+            received(session, data)
+    except StreamLost as error:
+        return str(error)
+    return "closed by the peer"

@@ -1,0 +1,93 @@
+"""Hellos: the first message on every stream in both directions, and who may claim which id.
+
+A peer proves its id by its certificate where there is TLS. Without it, a broker must come from the address
+that the configuration gives for that id, and a client id in use can only be taken over from the same address
+and by a later incarnation (a restart or a reconnection).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from broker_grpc.errors import BrokerError, LimitExceeded, ProtocolError
+from broker_grpc.limits import Limits
+from broker_grpc.machine import PeerKind
+from broker_grpc.session import Session
+from broker_grpc.transport import Stream, StreamLost
+from protos.envelope import VERSION, MalformedEnvelope, UnknownMessage, decode, encode
+from protos.messages import Envelope, Hello, Refusal
+from protos.messages import PeerKind as WireKind
+
+WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
+MAX_ID_LENGTH = 100
+
+
+def hello(identity: str, kind: PeerKind, incarnation: int) -> bytes:
+    return encode(Envelope(Hello(identity, WIRE_KIND[kind], VERSION, incarnation), 0, 0, VERSION))
+
+
+def refusal(error: BrokerError) -> bytes:
+    return encode(Envelope(Refusal(error.reason, str(error)), 0, 0, VERSION))
+
+
+async def read_hello(stream: Stream, kind: PeerKind, limits: Limits) -> Hello:
+    """The peer's hello. ProtocolError when it is none or a wrong one, StreamLost when none comes."""
+    try:
+        async with asyncio.timeout(limits.hello_timeout_us / 1e6):
+            data = await stream.read()
+    except TimeoutError:
+        raise StreamLost("no hello in time") from None
+    if data is None:
+        raise StreamLost("closed before the hello")
+    return check_hello(data, kind, limits)
+
+
+def check_hello(data: bytes, kind: PeerKind, limits: Limits) -> Hello:
+    if len(data) > limits.max_message_bytes:
+        raise LimitExceeded(f"a hello of {len(data)} bytes")
+    try:
+        body = decode(data).body
+    except (MalformedEnvelope, UnknownMessage) as error:
+        raise ProtocolError(f"the first message is no hello: {error}") from None
+    if isinstance(body, Refusal):
+        raise ProtocolError(f"refused by the peer: {body.reason}: {body.detail}")
+    if not isinstance(body, Hello):
+        raise ProtocolError(f"the first message must be a hello, this is a {body.type}")
+    if body.kind != WIRE_KIND[kind]:
+        raise ProtocolError(f"this service is for a {kind}")
+    if not body.id or len(body.id) > MAX_ID_LENGTH or not body.id.isprintable():
+        raise ProtocolError("a hello needs an id of 1 to 100 printable characters")
+    return body
+
+
+def check_identity(stream: Stream, peer: str) -> None:
+    """With TLS, the certificate must carry the id."""
+    names = stream.identities()
+    if names and peer not in names:
+        raise ProtocolError(f"the certificate is not that of {peer!r} but of {names[0]!r}")
+
+
+def check_link(stream: Stream, greeting: Hello, neighbours: Mapping[str, str], limits: Limits) -> None:
+    """`neighbours`: address of every broker from which a link may come."""
+    check_identity(stream, greeting.id)
+    expected = neighbours.get(greeting.id)
+    if expected is None:
+        if limits.accept_unknown_brokers:
+            return
+        raise ProtocolError(f"{greeting.id!r} is no neighbour of this broker")
+    host = expected.rpartition(":")[0].strip("[]")
+    if not stream.identities() and stream.remote_address() != host:
+        raise ProtocolError(f"{greeting.id!r} is at {host}, not at {stream.remote_address()}")
+
+
+def check_taken(stream: Stream, greeting: Hello, live: Session | None) -> None:
+    """An id with a live stream: only its owner's newer stream may replace it."""
+    if live is None:
+        return
+    if greeting.incarnation < live.incarnation:
+        raise ProtocolError(f"{greeting.id!r} is connected with a later incarnation")
+    if live.kind == "client" and greeting.incarnation == live.incarnation:
+        raise ProtocolError(f"{greeting.id!r} is already connected")
+    if stream.remote_address() != live.stream.remote_address():
+        raise ProtocolError(f"{greeting.id!r} is already connected from {live.stream.remote_address()}")

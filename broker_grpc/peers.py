@@ -1,0 +1,136 @@
+"""Overlay.Link: one stream per overlay link. One side dials and redials; the other accepts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from broker_grpc.conversation import converse
+from broker_grpc.errors import BrokerError, ProtocolError
+from broker_grpc.handshake import check_link, check_taken, hello, read_hello, refusal
+from broker_grpc.limits import Limits
+from broker_grpc.runtime import Runtime
+from broker_grpc.session import Session
+from broker_grpc.tls import TlsFiles
+from broker_grpc.transport import LINK, AcceptedStream, DialledStream, StreamLost
+from protos.records import LogEvent
+
+
+class LinkGate:
+    """Accepts links from the brokers that may dial us."""
+
+    def __init__(self, hello_bytes: bytes, neighbours: Mapping[str, str], runtime: Runtime) -> None:
+        self._hello = hello_bytes
+        self._neighbours = neighbours
+        self._runtime = runtime
+
+    async def link(self, _requests: Any, context: Any) -> None:
+        stream = AcceptedStream(context)
+        try:
+            session = await self._greet(stream)
+        except BrokerError as error:
+            self._runtime.log.write(LogEvent(kind="REFUSED", type="hello", detail=f"{error.reason}: {error}"))
+            await stream.write(refusal(error))
+        except StreamLost:
+            return
+        else:
+            await converse(session, self._runtime)
+
+    async def _greet(self, stream: AcceptedStream) -> Session:
+        runtime = self._runtime
+        greeting = await read_hello(stream, "broker", runtime.limits)
+        check_link(stream, greeting, self._neighbours, runtime.limits)
+        check_taken(stream, greeting, runtime.sessions.get(greeting.id))
+        await stream.write(self._hello)
+        return Session(greeting.id, "broker", greeting.incarnation, stream, runtime.limits)
+
+
+class Backoff:
+    """Doubling waits with jitter. Seeded, so that a run in virtual time is the same every time."""
+
+    def __init__(self, limits: Limits, rng: random.Random) -> None:
+        self._limits = limits
+        self._rng = rng
+        self._failures = 0
+
+    def next_s(self) -> float:
+        ceiling = min(self._limits.redial_max_us, self._limits.redial_min_us << min(self._failures, 20))
+        self._failures += 1
+        return ceiling * self._rng.uniform(0.5, 1.0) / 1e6
+
+    def reset(self) -> None:
+        self._failures = 0
+
+
+class Dialler:
+    """Dials until told to stop: the LinkKeeper of a broker process."""
+
+    def __init__(self, identity: str, hello_bytes: bytes, runtime: Runtime, seed: int, tls: TlsFiles | None):
+        self._identity = identity
+        self._hello = hello_bytes
+        self._runtime = runtime
+        self._seed = seed
+        self._tls = tls
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def open(self, peer: str, address: str) -> None:
+        if peer not in self._tasks:
+            self._tasks[peer] = asyncio.create_task(self._keep(peer, address), name=f"dial {peer}")
+
+    def close(self, peer: str, reason: str) -> None:
+        task = self._tasks.pop(peer, None)
+        session = self._runtime.sessions.get(peer)
+        if session is not None:
+            self._runtime.detach(session, reason)
+            session.close(reason)
+        elif task is not None:
+            task.cancel()
+
+    async def stop(self) -> None:
+        tasks = list(self._tasks.values())
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _keep(self, peer: str, address: str) -> None:
+        backoff = Backoff(self._runtime.limits, random.Random(f"{self._seed}/{self._identity}/{peer}"))
+        said = ""
+        while self._tasks.get(peer) is asyncio.current_task():
+            try:
+                await self._dial(peer, address, backoff)
+            except StreamLost:
+                said = ""
+            except BrokerError as error:
+                if str(error) != said:  # the same refusal, dial after dial, is one event
+                    said = str(error)
+                    self._runtime.log.write(LogEvent(kind="REFUSED", peer=peer, type="hello", detail=said))
+            await asyncio.sleep(backoff.next_s())
+
+    async def _dial(self, peer: str, address: str, backoff: Backoff) -> None:
+        limits = self._runtime.limits
+        stream = DialledStream(
+            address, LINK, max_message_bytes=limits.max_message_bytes, tls=self._tls, server_name=peer
+        )
+        try:
+            session = await self._greet(peer, stream)
+            backoff.reset()
+            await converse(session, self._runtime)
+        finally:
+            with contextlib.suppress(Exception):
+                await stream.close()
+
+    async def _greet(self, peer: str, stream: DialledStream) -> Session:
+        limits = self._runtime.limits
+        try:
+            async with asyncio.timeout(limits.hello_timeout_us / 1e6):
+                await stream.write(self._hello)
+        except TimeoutError:
+            raise StreamLost("no connection in time") from None
+        greeting = await read_hello(stream, "broker", limits)
+        if greeting.id != peer:
+            raise ProtocolError(f"dialled {peer!r} and got {greeting.id!r}")
+        return Session(peer, "broker", greeting.incarnation, stream, limits)

@@ -1,0 +1,224 @@
+"""A broker process: one machine, one gRPC server, one event log, one line to whoever started it.
+
+`serve` is what a harness calls in a child process that is already where it should run (its network
+namespace); people use `python -m broker_grpc --config FILE.json`. Both end with an exit code: 0 after a
+graceful shutdown, 1 when the broker could not start or its machine failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from broker_grpc.clients import ClientGate
+from broker_grpc.clock import RunClock
+from broker_grpc.control import ControlLine, Request
+from broker_grpc.errors import BrokerError
+from broker_grpc.eventlog import EventLog
+from broker_grpc.eventloop import run
+from broker_grpc.handshake import hello
+from broker_grpc.limits import limits_from
+from broker_grpc.machine import Machine
+from broker_grpc.peers import Dialler, LinkGate
+from broker_grpc.runtime import Runtime
+from broker_grpc.server import service_handlers
+from broker_grpc.tls import TlsFiles
+from broker_grpc.transport import new_server
+from protos.records import LogEvent
+
+if TYPE_CHECKING:
+    from broker_grpc.config import BrokerProcessConfig
+
+DRAIN_AT_SHUTDOWN_US = 2_000_000
+SERVER_GRACE_S = 0.2
+ANY_ADDRESS = ("0.0.0.0", "[::]", "::", "*", "")
+
+
+class CannotListen(BrokerError):
+    """The address is taken, not ours, or not allowed."""
+
+    reason = "listen"
+
+
+class BrokerProcess:
+    def __init__(self, config: BrokerProcessConfig, machine: Machine, control_fd: int | None = None) -> None:
+        """Must be made inside a running event loop."""
+        self.config = config
+        self._loop = asyncio.get_running_loop()
+        self._tls = TlsFiles(**tls_fields(config.tls)) if config.tls else None
+        limits = limits_from(config.options)
+        self.log = EventLog(
+            config.events, config.broker, RunClock(config.epoch_offset_us), on_first=self._flush_later
+        )
+        self._flush_s = limits.log_flush_us / 1e6
+        self.runtime = Runtime(machine, RunClock(config.epoch_offset_us), self.log, limits)
+        greeting = hello(config.broker, "broker", config.incarnation)
+        self._dialler = Dialler(config.broker, greeting, self.runtime, config.seed, self._tls)
+        self.runtime.links = self._dialler
+        self.runtime.on_link = self._tell_link
+        self._addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
+        self._clients = ClientGate(config.broker, config.incarnation, self.runtime)
+        self._links = LinkGate(greeting, self._addresses, self.runtime)
+        self._server: Any = None
+        self._control_fd = control_fd
+        self._control: ControlLine | None = None
+        self._stopping = asyncio.Event()
+        self._loop.set_exception_handler(self._failed)
+        self._failure: str = ""
+
+    async def run(self) -> int:
+        """Serve until told to stop."""
+        await self._start()
+        await self._stopping.wait()
+        await self._stop()
+        return 1 if self._failure else 0
+
+    async def _start(self) -> None:
+        config = self.config
+        handlers = service_handlers(self._links, self._clients, self)
+        self._server = bind(config.listen, handlers, self.runtime.limits.max_message_bytes, self._tls)
+        await self._server.start()
+        self.log.write(LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
+        self.log.flush()  # a broker killed in its first second has been there all the same
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self.shut_down)
+        if self._control_fd is not None:
+            self._control = ControlLine(self._control_fd, self._requested, self.shut_down)
+            self._control.send({"event": "ready"})
+        for neighbour in config.neighbours:
+            if neighbour.dial:
+                self._dialler.open(neighbour.id, neighbour.address)
+
+    async def _stop(self) -> None:
+        await self.drain(DRAIN_AT_SHUTDOWN_US)
+        await self._dialler.stop()
+        await self._server.stop(SERVER_GRACE_S)
+        self.runtime.stop()
+        self.log.write(LogEvent(kind="STOPPED", detail=self._failure))
+        self.log.close()
+        if self._control is not None:
+            self._control.close()
+
+    # ------------------------------------------------------------ what others ask of it
+
+    def status(self) -> dict[str, Any]:
+        """The fields of StatusAnswer."""
+        runtime = self.runtime
+        known: dict[str, Any] = dict(getattr(runtime.machine, "status", dict)())
+        synced: dict[str, bool] = known.pop("links", {})
+        brokers = sorted(
+            self._addresses.keys() | {s.peer for s in runtime.sessions.values() if s.kind == "broker"}
+        )
+        known.update(
+            broker=self.config.broker,
+            incarnation=self.config.incarnation,
+            links=[self._link_status(peer, synced.get(peer, False)) for peer in brokers],
+            clients=sum(session.kind == "client" for session in runtime.sessions.values()),
+            draining=self._clients.draining,
+        )
+        known["dropped"] = known.get("dropped", 0) + runtime.dropped
+        return known
+
+    def _link_status(self, peer: str, synced: bool) -> dict[str, Any]:
+        session = self.runtime.sessions.get(peer)
+        if session is None:
+            return {"peer": peer, "up": False, "synced": False, "queued": 0, "dropped": 0}
+        return {
+            "peer": peer,
+            "up": True,
+            "synced": synced,
+            "queued": session.queued,
+            "dropped": session.dropped,
+        }
+
+    async def drain(self, timeout_us: int) -> int:
+        """Take no new clients and empty the queues; returns how many messages are left after the time."""
+        self._clients.draining = True
+        waits = [session.drained() for session in self.runtime.sessions.values()]
+        try:
+            async with asyncio.timeout(timeout_us / 1e6):
+                await asyncio.gather(*waits)
+        except TimeoutError:
+            pass
+        return sum(session.queued for session in self.runtime.sessions.values())
+
+    def shut_down(self) -> None:
+        self._stopping.set()
+
+    def _requested(self, request: Request) -> None:
+        match request.get("do"):
+            case "status":
+                self._answer({"status": self.status()})
+            case "drain":
+                self._draining = asyncio.create_task(self.drain(DRAIN_AT_SHUTDOWN_US))
+            case "shutdown":
+                self.shut_down()
+
+    def _tell_link(self, peer: str, up: bool) -> None:
+        self._answer({"event": "link", "peer": peer, "up": up})
+
+    def _answer(self, message: Request) -> None:
+        if self._control is not None:
+            self._control.send(message)
+
+    # ------------------------------------------------------------ inside
+
+    def _flush_later(self) -> None:
+        self._loop.call_later(self._flush_s, self.log.flush)
+
+    def _failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Whatever reaches this is a defect: say it and stop, rather than run on in an unknown state."""
+        error = context.get("exception")
+        print(f"broker {self.config.broker}: {context['message']}", file=sys.stderr)
+        if error is not None:
+            traceback.print_exception(error, file=sys.stderr)
+            self._failure = self._failure or f"{type(error).__name__}: {error}"
+            self.shut_down()
+
+
+def bind(address: str, handlers: Sequence[Any], max_message_bytes: int, tls: TlsFiles | None) -> Any:
+    host = address.rpartition(":")[0]
+    if tls is None and host in ANY_ADDRESS:
+        raise CannotListen(f"{address!r}: without TLS a broker listens only on an address of its own")
+    try:
+        return new_server(address, handlers, max_message_bytes, tls)
+    except RuntimeError as error:
+        raise CannotListen(f"cannot listen on {address}: {error}") from None
+
+
+def tls_fields(tls: Any) -> dict[str, str]:
+    if isinstance(tls, dict):
+        return tls
+    return {"ca": tls.ca, "cert": tls.cert, "key": tls.key}
+
+
+async def run_broker(config: BrokerProcessConfig, control_fd: int | None = None) -> int:
+    from broker_grpc.broker import build
+
+    return await BrokerProcess(config, build(config), control_fd).run()
+
+
+def run_to_exit_code(config: BrokerProcessConfig, control_fd: int | None = None) -> int:
+    try:
+        return run(run_broker(config, control_fd))
+    except BrokerError as error:
+        print(f"error: broker {config.broker}: {error}", file=sys.stderr)
+        return 1
+
+
+def serve(config: BrokerProcessConfig, control_fd: int) -> NoReturn:
+    """The body of a forked child: never comes back to the parent's code."""
+    code = 1
+    try:
+        code = run_to_exit_code(config, control_fd)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

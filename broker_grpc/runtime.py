@@ -1,0 +1,197 @@
+"""Drives one machine: bytes to stimuli, effects to bytes, deadlines to one timer.
+
+Nothing here knows what the machine decides. Whoever owns the streams calls `attach`, `received` and
+`detach`; whoever owns the dialling is called for OpenLink and CloseLink.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from broker_grpc.clock import RunClock
+from broker_grpc.errors import BrokerError
+from broker_grpc.eventlog import EventLog
+from broker_grpc.limits import Limits
+from broker_grpc.machine import (
+    CloseLink,
+    DeadlineReached,
+    Effects,
+    Log,
+    Machine,
+    OpenLink,
+    PeerDown,
+    PeerUp,
+    Received,
+    Send,
+    Stimulus,
+)
+from broker_grpc.session import Session
+from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode
+from protos.messages import Envelope, Hello, Publication, Refusal
+from protos.records import LogEvent
+
+NO_TIMER = 1 << 63
+
+
+class LinkKeeper(Protocol):
+    def open(self, peer: str, address: str) -> None: ...
+
+    def close(self, peer: str, reason: str) -> None: ...
+
+
+class Runtime:
+    def __init__(self, machine: Machine, clock: RunClock, log: EventLog, limits: Limits) -> None:
+        self.machine = machine
+        self.clock = clock
+        self.log = log
+        self.limits = limits
+        self.sessions: dict[str, Session] = {}
+        self.links: LinkKeeper | None = None
+        self.dropped = 0
+        self.refused = 0
+        self.on_link: Callable[[str, bool], None] = lambda peer, up: None
+        self._loop = asyncio.get_running_loop()
+        self._now = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = NO_TIMER
+
+    # ------------------------------------------------------------ streams
+
+    def attach(self, session: Session) -> None:
+        """Hellos were exchanged. A newer stream with the same peer takes the place of the older."""
+        older = self.sessions.get(session.peer)
+        if older is not None:
+            self.detach(older, "replaced by a newer stream")
+            older.close("replaced by a newer stream")
+        self.sessions[session.peer] = session
+        self.feed(PeerUp(session.peer, session.kind))
+        if session.kind == "broker":
+            self.on_link(session.peer, True)
+
+    def detach(self, session: Session, reason: str) -> None:
+        if self.sessions.get(session.peer) is not session:
+            return
+        del self.sessions[session.peer]
+        self.feed(PeerDown(session.peer, reason))
+        if session.kind == "broker":
+            self.on_link(session.peer, False)
+
+    def received(self, session: Session, data: bytes) -> None:
+        if len(data) > self.limits.max_message_bytes:
+            detail = f"{len(data)} bytes, at most {self.limits.max_message_bytes} are accepted"
+            return self.refuse(session, "limit_exceeded", detail)
+        try:
+            envelope = decode(data)
+        except UnknownMessage as error:
+            return self.refuse(session, "unknown_message", str(error))
+        except MalformedEnvelope as error:
+            return self.refuse(session, "malformed", str(error))
+        if envelope.body.__class__ is Hello:
+            return self.refuse(session, "protocol", "a second hello", envelope.request)
+        try:
+            self.feed(Received(session.peer, envelope))
+        except BrokerError as error:
+            self.refuse(session, error.reason, str(error), envelope.request)
+
+    def refuse(self, session: Session, reason: str, detail: str, request: int = 0) -> None:
+        """Say no to one message; the stream stays up."""
+        self.refused += 1
+        session.send(encode(Envelope(Refusal(reason, detail), 0, request, VERSION)))
+        self.log.write(LogEvent(kind="REFUSED", peer=session.peer, detail=f"{reason}: {detail}"))
+
+    # ------------------------------------------------------------ the machine
+
+    def feed(self, stimulus: Stimulus) -> None:
+        now = self.clock.now_us()
+        if now > self._now:
+            self._now = now
+        self.apply(self.machine.handle(self._now, stimulus))
+        self._arm()
+
+    def apply(self, effects: Effects) -> None:
+        last: Envelope | None = None
+        data = b""
+        for effect in effects:
+            kind = effect.__class__
+            if kind is Send:
+                if effect.envelope is not last:  # type: ignore[union-attr]
+                    last = effect.envelope  # type: ignore[union-attr]
+                    data = encode(last)
+                self._send(effect.peer, last, data)  # type: ignore[union-attr,arg-type]
+            elif kind is Log:
+                self._write(effect.event)  # type: ignore[union-attr]
+            elif self.links is not None:
+                self._relink(effect)  # type: ignore[arg-type]
+
+    def _send(self, peer: str, envelope: Envelope, data: bytes) -> None:
+        session = self.sessions.get(peer)
+        if session is None:
+            self._drop(peer, envelope, len(data), "no stream to this peer")
+        elif not session.send(data):
+            self._drop(peer, envelope, len(data), "output queue full")
+
+    def _drop(self, peer: str, envelope: Envelope, size: int, reason: str) -> None:
+        self.dropped += 1
+        body = envelope.body
+        message = getattr(body, "id", "")
+        published = body.published_us if isinstance(body, Publication) else 0
+        self.log.write(
+            LogEvent(
+                kind="DROPPED",
+                type=TYPE_OF[body.__class__],
+                peer=peer,
+                message=message,
+                bytes=size,
+                published_us=published,
+                detail=reason,
+            )
+        )
+
+    def _write(self, event: LogEvent) -> None:
+        if event.kind == "SAMPLED" and not event.memory_bytes:
+            event.memory_bytes = resident_bytes()
+        self.log.write(event)
+
+    def _relink(self, effect: OpenLink | CloseLink) -> None:
+        assert self.links is not None
+        if isinstance(effect, OpenLink):
+            self.links.open(effect.peer, effect.address)
+        else:
+            self.links.close(effect.peer, effect.reason)
+
+    # ------------------------------------------------------------ one timer
+
+    def _arm(self) -> None:
+        """A later deadline leaves the timer alone: it looks again when it fires."""
+        deadline = self.machine.next_deadline_us()
+        if deadline is None or deadline >= self._timer_at:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        when = (deadline - self.clock.offset_us) / 1e6
+        self._timer = self._loop.call_at(when, self._fire)
+
+    def _fire(self) -> None:
+        self._timer, self._timer_at = None, NO_TIMER
+        deadline = self.machine.next_deadline_us()
+        if deadline is None:
+            return
+        self._now = max(self._now, self.clock.now_us())
+        if deadline > self._now + 1:
+            return self._arm()
+        # The loop's clock is a float: it may be the last microsecond short.
+        self._now = max(self._now, deadline)
+        self.apply(self.machine.handle(self._now, DeadlineReached()))
+        self._arm()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * 4096

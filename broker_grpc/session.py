@@ -1,0 +1,88 @@
+"""One live stream with a peer, and the bounded queue of what waits to be sent on it.
+
+A peer that does not read fills its own queue and nothing else: what does not fit is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from broker_grpc.limits import Limits
+from broker_grpc.machine import PeerKind
+from broker_grpc.transport import Stream, StreamLost
+
+
+class Session:
+    def __init__(self, peer: str, kind: PeerKind, incarnation: int, stream: Stream, limits: Limits) -> None:
+        self.peer = peer
+        self.kind: PeerKind = kind
+        self.incarnation = incarnation
+        self.stream = stream
+        self.dropped = 0
+        self.overflowing = False  # the last message was dropped
+        self.closing = ""  # why we end it ourselves
+        self._max_messages = limits.output_queue_messages
+        self._max_bytes = limits.output_queue_bytes
+        self._queue: deque[bytes] = deque()
+        self._bytes = 0
+        self._work: asyncio.Future[None] | None = None
+        self._idle: list[asyncio.Future[None]] = []
+        self._reader = asyncio.current_task()
+
+    @property
+    def queued(self) -> int:
+        """Messages accepted and not yet given to gRPC."""
+        return len(self._queue)
+
+    def send(self, data: bytes) -> bool:
+        """Queue a message; False when the queue is full and the message is dropped."""
+        queue = self._queue
+        if len(queue) >= self._max_messages or self._bytes + len(data) > self._max_bytes:
+            self.dropped += 1
+            self.overflowing = True
+            return False
+        self.overflowing = False
+        queue.append(data)
+        self._bytes += len(data)
+        if self._work is not None:
+            self._work.set_result(None)
+            self._work = None
+        return True
+
+    async def write_loop(self) -> None:
+        """Writes in order for ever; a message leaves the queue when gRPC has taken it."""
+        queue, write = self._queue, self.stream.write
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                while queue:
+                    await write(queue[0])
+                    self._bytes -= len(queue.popleft())
+                self._tell_idle()
+                self._work = loop.create_future()
+                await self._work
+        except StreamLost:
+            return  # the reading side sees it too, and ends the session
+        finally:
+            self._work = None
+            self._tell_idle()
+
+    def _tell_idle(self) -> None:
+        for waiter in self._idle:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._idle.clear()
+
+    async def drained(self) -> None:
+        """Returns when the queue is empty or the stream lost."""
+        if self._queue:
+            waiter = asyncio.get_running_loop().create_future()
+            self._idle.append(waiter)
+            await waiter
+
+    def close(self, reason: str) -> None:
+        """End the session from our side, now; what is queued is lost."""
+        self.closing = self.closing or reason
+        if self._reader is not None:
+            self._reader.cancel()

@@ -1,0 +1,87 @@
+"""The smallest machine that shows the plumbing: publications go to every other peer, requests are answered.
+
+Run as a program it is a broker process with this machine: flood_machine.py CONFIG.json CONTROL_FD
+"""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import msgspec
+
+from broker_grpc.errors import LanguageError
+from broker_grpc.machine import DeadlineReached, Effects, Log, PeerDown, PeerUp, Received, Send, Stimulus
+from broker_grpc.process import BrokerProcess
+from protos.messages import Ack, Envelope, Publication, Subscription, Unsubscription
+from protos.records import LogEvent
+
+
+class FloodMachine:
+    def __init__(self, tick_us: int = 0) -> None:
+        self.peers: dict[str, str] = {}
+        self.subscriptions: dict[str, str] = {}
+        self.publications = 0
+        self.tick_us = tick_us
+        self.deadline: int | None = None
+
+    def handle(self, now_us: int, stimulus: Stimulus) -> Effects:
+        match stimulus:
+            case PeerUp(peer, kind):
+                self.peers[peer] = kind
+                if self.tick_us and self.deadline is None:
+                    self.deadline = now_us + self.tick_us
+                return [Log(LogEvent(kind="LINK_UP", peer=peer))]
+            case PeerDown(peer, reason):
+                del self.peers[peer]
+                self.subscriptions = {i: p for i, p in self.subscriptions.items() if p != peer}
+                return [Log(LogEvent(kind="LINK_DOWN", peer=peer, detail=reason))]
+            case Received(peer, envelope):
+                return self._received(peer, envelope)
+            case DeadlineReached():
+                assert self.deadline is not None
+                assert self.deadline <= now_us
+                late, self.deadline = now_us - self.deadline, now_us + self.tick_us
+                return [Log(LogEvent(kind="SAMPLED", duration_us=late))]
+        raise AssertionError(stimulus)
+
+    def _received(self, peer: str, envelope: Envelope) -> Effects:
+        body = envelope.body
+        if isinstance(body, Publication):
+            self.publications += 1
+            out = Envelope(body, envelope.hops + 1, 0, envelope.version)
+            return [Send(other, out) for other in sorted(self.peers) if other != peer]
+        if isinstance(body, Subscription):
+            if body.id == "bad":
+                raise LanguageError("the machine does not like it")
+            self.subscriptions[body.id] = peer
+            return [Send(peer, Envelope(Ack(body.id, ""), 0, envelope.request, envelope.version))]
+        if isinstance(body, Unsubscription):
+            self.subscriptions.pop(body.id, None)
+            return [Send(peer, Envelope(Ack(body.id, ""), 0, envelope.request, envelope.version))]
+        return []
+
+    def next_deadline_us(self) -> int | None:
+        return self.deadline
+
+    def status(self) -> dict[str, object]:
+        return {
+            "subscriptions": len(self.subscriptions),
+            "publications": self.publications,
+            "links": {peer: True for peer, kind in self.peers.items() if kind == "broker"},
+        }
+
+
+async def main(path: str, control_fd: int) -> int:
+    with open(path, "rb") as file:
+        values = msgspec.json.decode(file.read())
+    values["neighbours"] = [SimpleNamespace(**neighbour) for neighbour in values["neighbours"]]
+    config = SimpleNamespace(**values)
+    machine = FloodMachine(values["options"].get("tick_us", 0))
+    return await BrokerProcess(config, machine, control_fd).run()
+
+
+if __name__ == "__main__":
+    from broker_grpc.eventloop import run
+
+    sys.exit(run(main(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,320 @@
+"""Streams, hellos, links and queues of real broker processes, with a machine that only floods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc.aio
+import pytest
+from broker_nodes import BrokerNode, Poker
+
+from broker_grpc.errors import ProtocolError
+from broker_grpc.transport import LINK, StreamLost
+from protos import broker_pb2 as pb
+from protos.envelope import VERSION, encode
+from protos.messages import Ack, Envelope, Publication, Refusal, Subscription
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[BrokerNode]:
+    node = BrokerNode(tmp_path, "B1", options={"max_message_bytes": 10_000}).start()
+    yield node
+    if node.process.poll() is None:
+        node.stop()
+
+
+@pytest.fixture
+async def poker(broker: BrokerNode) -> AsyncIterator[Poker]:
+    poker = await Poker(broker.address, "alice").greet()
+    yield poker
+    await poker.close()
+
+
+def publication(number: int, size: int = 100) -> Publication:
+    return Publication(f"alice:{number}", "alice", "a", 1, {"class": "STOCK"}, b"x" * size)
+
+
+async def test_a_publication_crosses_three_brokers_and_counts_hops(tmp_path: Path) -> None:
+    first = BrokerNode(tmp_path, "B1")
+    third = BrokerNode(tmp_path, "B3")
+    links = [{"id": n.name, "address": n.address, "dial": True} for n in (first, third)]
+    second = BrokerNode(tmp_path, "B2", links)
+    back = {"id": "B2", "address": second.address, "dial": False}
+    for node in (first, third):
+        node.config["neighbours"] = [back]
+    nodes = [first, second, third]
+    for node in nodes:
+        node.start()
+    await second.wait_for(links=2)
+    sender = await Poker(first.address, "alice").greet()
+    receiver = await Poker(third.address, "bob").greet()
+    await third.wait_for(clients=1)
+    for number in range(300):
+        await sender.send(publication(number))
+    got = [await receiver.receive() for _ in range(300)]
+    assert [envelope.body.id for envelope in got] == [f"alice:{n}" for n in range(300)]
+    assert {envelope.hops for envelope in got} == {3}
+    await sender.close()
+    await receiver.close()
+    assert [node.stop() for node in nodes] == [0, 0, 0]
+    assert [event.kind for event in second.logged()][0] == "STARTED"
+    assert [event.kind for event in second.logged()][-1] == "STOPPED"
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xff\xff", b"no envelope at all", b"\x0b", b"\x08"])
+async def test_malformed_bytes_are_refused_and_the_stream_stays(
+    broker: BrokerNode, poker: Poker, bad: bytes
+) -> None:
+    await poker.stream.write(bad)
+    refusal = (await poker.receive()).body
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason in ("malformed", "unknown_message")
+    await assert_alive(poker)
+
+
+async def test_a_newer_version_and_an_unknown_body_are_refused(poker: Poker) -> None:
+    await poker.stream.write(encode(Envelope(Ack("x", ""), 0, 0, VERSION + 1)))
+    refusal = (await poker.receive()).body
+    assert (refusal.reason, f"version {VERSION + 1}" in refusal.detail) == ("unknown_message", True)
+    await poker.stream.write(b"\xfa\x7f\x00")  # field 2047
+    assert (await poker.receive()).body.reason == "unknown_message"
+    await assert_alive(poker)
+
+
+async def test_an_oversized_message_is_refused_and_the_stream_stays(poker: Poker) -> None:
+    await poker.send(publication(1, size=11_000))
+    assert (await poker.receive()).body.reason == "limit_exceeded"
+    await assert_alive(poker)
+
+
+async def test_a_far_oversized_message_costs_only_its_own_stream(broker: BrokerNode, poker: Poker) -> None:
+    other = await Poker(broker.address, "mallory").greet()
+    await other.send(publication(1, size=50_000))
+    with pytest.raises((StreamLost, AssertionError)):
+        await other.receive()
+    await assert_alive(poker)
+    await other.close()
+
+
+async def test_what_the_machine_refuses_carries_the_request(poker: Poker) -> None:
+    await poker.send(Subscription("bad", "alice", ()), request=77)
+    answer = await poker.receive()
+    assert (answer.body.reason, answer.request) == ("bad_content", 77)
+    await assert_alive(poker)
+
+
+async def assert_alive(poker: Poker) -> None:
+    await poker.send(Subscription("s9", "alice", ()), request=9)
+    answer = await poker.receive()
+    assert isinstance(answer.body, Ack)
+    assert answer.request == 9
+
+
+# ---------------------------------------------------------------- hellos
+
+
+async def test_the_first_message_must_be_a_hello(broker: BrokerNode) -> None:
+    poker = Poker(broker.address, "alice")
+    await poker.send(publication(1))
+    assert (await poker.receive()).body.reason == "protocol"
+    assert await poker.stream.read() is None
+    await poker.close()
+
+
+async def test_a_second_hello_is_refused(poker: Poker) -> None:
+    from broker_grpc.handshake import hello
+
+    await poker.stream.write(hello("alice", "client", 2))
+    assert (await poker.receive()).body.reason == "protocol"
+    await assert_alive(poker)
+
+
+async def test_an_id_in_use_is_refused_to_another(broker: BrokerNode, poker: Poker) -> None:
+    with pytest.raises(ProtocolError, match="already connected"):
+        await Poker(broker.address, "alice").greet(incarnation=1)
+    await assert_alive(poker)
+
+
+async def test_a_later_incarnation_takes_over(broker: BrokerNode, poker: Poker) -> None:
+    again = await Poker(broker.address, "alice").greet(incarnation=2)
+    await assert_alive(again)
+    with pytest.raises((StreamLost, AssertionError)):
+        await poker.receive()
+    with pytest.raises(ProtocolError, match="later incarnation"):
+        await Poker(broker.address, "alice").greet(incarnation=1)
+    assert (await broker.wait_for(clients=1))["clients"] == 1
+    await again.close()
+
+
+async def test_only_a_neighbour_may_open_a_link(broker: BrokerNode) -> None:
+    with pytest.raises(ProtocolError, match="no neighbour"):
+        await Poker(broker.address, "B9", method=LINK).greet(kind="broker")
+    with pytest.raises(ProtocolError, match="for a broker"):
+        await Poker(broker.address, "alice", method=LINK).greet(kind="client")
+
+
+async def test_a_broker_that_claims_anothers_id_is_refused(tmp_path: Path) -> None:
+    elsewhere = {"id": "B2", "address": "127.0.0.2:1", "dial": False}
+    node = BrokerNode(tmp_path, "B1", [elsewhere]).start()
+    with pytest.raises(ProtocolError, match=r"B2.*at 127\.0\.0\.2"):
+        await Poker(node.address, "B2", method=LINK).greet(kind="broker")
+    assert node.stop() == 0
+    assert [event.type for event in node.logged("REFUSED")] == ["hello"]
+
+
+async def test_a_broker_that_connects_twice_has_one_link(tmp_path: Path) -> None:
+    node = BrokerNode(tmp_path, "B1", [{"id": "B2", "address": "127.0.0.1:1", "dial": False}]).start()
+    first = await Poker(node.address, "B2", method=LINK).greet(kind="broker")
+    second = await Poker(node.address, "B2", method=LINK).greet(kind="broker")
+    with pytest.raises((StreamLost, AssertionError)):
+        await first.receive()
+    await assert_alive(second)
+    assert len((await node.wait_for(links=1))["links"]) == 1
+    await second.close()
+    await node.wait_for(links=0)
+    node.stop()
+    events = [event.kind for event in node.logged() if event.peer == "B2"]
+    assert events == ["LINK_UP", "LINK_DOWN", "LINK_UP", "LINK_DOWN"]
+
+
+# ---------------------------------------------------------------- faults
+
+
+async def test_a_client_that_never_reads_costs_bounded_memory_and_nobody_else(tmp_path: Path) -> None:
+    options = {"output_queue_messages": 500, "output_queue_bytes": 1 << 20}
+    node = BrokerNode(tmp_path, "B1", options=options).start()
+    deaf = await Poker(node.address, "deaf").greet()
+    reader = await Poker(node.address, "reader").greet()
+    sender = await Poker(node.address, "alice").greet()
+    await node.wait_for(clients=3)
+    received = asyncio.create_task(count_received(reader, 6000))
+    before = resident(node.process.pid)
+    for number in range(6000):
+        await sender.send(publication(number, size=2000))
+        if number % 200 == 0:
+            await asyncio.sleep(0)
+    assert await received == 6000
+    status = node.status()
+    assert status["dropped"] > 3000
+    assert resident(node.process.pid) - before < 40 << 20
+    for poker in (deaf, reader, sender):
+        await poker.close()
+    node.stop()
+    dropped = node.logged("DROPPED")
+    assert len(dropped) == status["dropped"]
+    assert {(event.peer, event.detail) for event in dropped} == {("deaf", "output queue full")}
+
+
+async def count_received(poker: Poker, wanted: int) -> int:
+    count = 0
+    while count < wanted:
+        await poker.receive()
+        count += 1
+    return count
+
+
+def resident(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+
+
+async def test_a_killed_neighbour_is_noticed_and_redialled(tmp_path: Path) -> None:
+    second = BrokerNode(tmp_path, "B2")
+    link = {"id": "B2", "address": second.address, "dial": True}
+    first = BrokerNode(tmp_path, "B1", [link]).start()
+    second.config["neighbours"] = [{"id": "B1", "address": first.address, "dial": False}]
+    second.start()
+    await first.wait_for(links=1)
+    sender = await Poker(first.address, "alice").greet()
+    flood = asyncio.create_task(keep_sending(sender))
+    await asyncio.sleep(0.2)
+    second.kill()
+    await first.wait_for(links=0)
+    second.config["incarnation"] = 2
+    second.start()
+    await first.wait_for(links=1)
+    flood.cancel()
+    await asyncio.gather(flood, return_exceptions=True)
+    await sender.close()
+    assert [first.stop(), second.stop()] == [0, 0]
+    assert [event.kind for event in second.logged("STARTED")] == ["STARTED", "STARTED"]
+
+
+async def keep_sending(poker: Poker) -> None:
+    number = 0
+    while True:
+        number += 1
+        await poker.send(publication(number))
+        await asyncio.sleep(0.001)
+
+
+async def test_ten_thousand_subscriptions_then_a_disconnect_leave_nothing(broker: BrokerNode) -> None:
+    async def round_trip() -> None:
+        poker = await Poker(broker.address, "alice").greet()
+        for number in range(10_000):
+            await poker.send(Subscription(f"s{number}", "alice", ()), request=number + 1)
+        assert await count_received(poker, 10_000) == 10_000
+        assert broker.status()["subscriptions"] == 10_000
+        await poker.close()
+        await broker.wait_for(subscriptions=0, clients=0)
+
+    await round_trip()
+    before = resident(broker.process.pid)
+    await round_trip()
+    assert resident(broker.process.pid) - before < 8 << 20
+
+
+async def test_a_full_disk_does_not_stop_a_broker(tmp_path: Path) -> None:
+    node = BrokerNode(tmp_path, "B1", events="/dev/full", options={"log_flush_us": 10_000}).start()
+    poker = await Poker(node.address, "alice").greet()
+    await asyncio.sleep(0.1)
+    await assert_alive(poker)
+    await poker.close()
+    assert node.stop() == 0
+    assert node.output().count("No space left on device") == 1
+
+
+async def test_deadlines_are_met_to_a_fraction_of_a_millisecond(tmp_path: Path) -> None:
+    node = BrokerNode(tmp_path, "B1", options={"tick_us": 10_300}).start()
+    poker = await Poker(node.address, "alice").greet()
+    await asyncio.sleep(1)
+    await poker.close()
+    node.stop()
+    late = sorted(event.duration_us for event in node.logged("SAMPLED"))
+    assert len(late) > 50
+    assert late[len(late) // 2] < 500
+
+
+# ---------------------------------------------------------------- control
+
+
+async def test_the_control_service(broker: BrokerNode, poker: Poker) -> None:
+    channel = grpc.aio.insecure_channel(broker.address)
+    service = "/testbed.broker.Control/"
+
+    async def call(name: str, request: Any, answer: Any) -> Any:
+        return await channel.unary_unary(
+            service + name,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=answer.FromString,
+        )(request)
+
+    status = await call("Status", pb.StatusRequest(), pb.StatusAnswer)
+    assert (status.broker, status.clients, status.draining) == ("B1", 1, False)
+    drained = await call("Drain", pb.DrainRequest(timeout_us=100_000), pb.DrainAnswer)
+    assert (drained.drained, drained.left) == (True, 0)
+    with pytest.raises(ProtocolError, match="draining"):
+        await Poker(broker.address, "late").greet()
+    await assert_alive(poker)
+    await call("Shutdown", pb.ShutdownRequest(), pb.ShutdownAnswer)
+    assert broker.process.wait(10) == 0
+    await channel.close()
+
+
+async def test_a_taken_address_is_said_and_ends_with_code_one(broker: BrokerNode, tmp_path: Path) -> None:
+    second = BrokerNode(tmp_path, "B2", port=broker.port)
+    with pytest.raises(AssertionError, match="cannot listen"):
+        second.start()
+    assert second.process.wait(10) == 1
