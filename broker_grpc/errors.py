@@ -25,3 +25,39 @@ class ProtocolError(BrokerError):
     """A peer broke the order of messages, or claims an id that is not its own."""
 
     reason = "protocol"
+
+
+class UnknownMessageError(BrokerError):
+    """A message of a type or version that this side does not speak."""
+
+    reason = "unknown_message"
+
+
+class MalformedError(BrokerError):
+    """Bytes that are no message at all."""
+
+    reason = "malformed"
+
+
+class NotFoundError(BrokerError):
+    """A client names an advertisement or subscription that it does not hold."""
+
+    reason = "not_found"
+
+
+class DuplicateError(BrokerError):
+    """An id that is already in use, or a second stream of the same peer."""
+
+    reason = "duplicate"
+
+
+class NotConformingError(BrokerError):
+    """A publication matches no advertisement of its publisher."""
+
+    reason = "not_conforming"
+
+
+class DrainingError(BrokerError):
+    """The broker accepts no new clients because it is about to stop."""
+
+    reason = "draining"

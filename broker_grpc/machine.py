@@ -34,10 +34,14 @@ class Received(msgspec.Struct, gc=False):
 
 
 class PeerUp(msgspec.Struct, gc=False):
-    """A stream to a broker or client is usable in both directions."""
+    """A stream to a broker or client is usable in both directions: hellos were exchanged.
+
+    A driver asks `Broker.admit` before; if an older stream of this peer is replaced, its PeerDown comes first.
+    """
 
     peer: str
     kind: PeerKind
+    incarnation: int = 0  # from the peer's Hello
 
 
 class PeerDown(msgspec.Struct, gc=False):
@@ -47,11 +51,19 @@ class PeerDown(msgspec.Struct, gc=False):
     reason: str = ""
 
 
+class Rejected(msgspec.Struct, gc=False):
+    """The driver could not decode what this peer sent: unknown message, newer version, too large."""
+
+    peer: str
+    reason: str  # one of the names in broker_grpc.errors
+    detail: str = ""
+
+
 class DeadlineReached(msgspec.Struct, gc=False):
     """`now_us` is at or after `next_deadline_us()`."""
 
 
-Stimulus = Received | PeerUp | PeerDown | DeadlineReached
+Stimulus = Received | PeerUp | PeerDown | Rejected | DeadlineReached
 
 
 # ---------------------------------------------------------------- effects
@@ -76,8 +88,11 @@ class OpenLink(msgspec.Struct, gc=False):
 
 
 class CloseLink(msgspec.Struct, gc=False):
+    """End the stream; with `redial` the side that dials goes on dialling (the link only seems dead)."""
+
     peer: str
     reason: str = ""
+    redial: bool = False
 
 
 Effect = Send | Log | OpenLink | CloseLink

@@ -1,0 +1,1 @@
+"""Content-based routing: language, filters, matching index, SRT and PRT."""

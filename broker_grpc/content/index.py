@@ -1,0 +1,329 @@
+"""The matching index: which filters does a publication match, without evaluating them all.
+
+Three ideas. Equal filters share one node. Every node hangs in the bucket of its most selective
+equality predicate (its pivot), so that a publication looks up one bucket per pivot attribute; a topic
+is a node with nothing left to test, found by one dictionary look-up. Inside a bucket, nodes with a
+numeric bound are sorted by it, so that only those whose bound the value passes are evaluated.
+
+Adding and removing cost a few dictionary operations and one bisection. The order of results is that
+of insertion and never depends on string hashing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+
+from broker_grpc.content.covering import covers, intersects
+from broker_grpc.content.filters import Filter, Key, Pair, Test
+from protos.messages import Operator, Value
+
+Get = Callable[[str], Value | None]
+
+_LOWER = (Operator.GT, Operator.GE)
+_UPPER = (Operator.LT, Operator.LE)
+
+
+class Node:
+    """One distinct filter, and who holds it: `ids` by id, `hops` counted by last hop."""
+
+    __slots__ = ("bound", "filter", "hops", "ids", "pivot", "tests")
+
+    def __init__(self, filter_: Filter, pivot: Pair | None) -> None:
+        self.filter = filter_
+        self.pivot = pivot
+        self.ids: dict[str, str] = {}
+        self.hops: dict[str, int] = {}
+        self.tests = _tests_without(filter_, pivot)
+        self.bound = _bound_of(filter_)
+
+    def satisfied(self, get: Get) -> bool:
+        """Whether the tests that the pivot does not answer hold."""
+        try:
+            for attribute, test, operand in self.tests:
+                value = get(attribute)
+                if value is None or not test(value, operand):
+                    return False
+        except TypeError:
+            return False
+        return True
+
+
+def _tests_without(filter_: Filter, pivot: Pair | None) -> tuple[Test, ...]:
+    """Bounds first: they are the tests that fail most."""
+    kept = [
+        (p.operator not in _LOWER + _UPPER, t)
+        for p, t in zip(filter_.predicates, filter_.tests, strict=True)
+        if not (p.operator == Operator.EQ and (p.attribute, p.value) == pivot)
+    ]
+    return tuple(t for _, t in sorted(kept, key=lambda entry: entry[0]))
+
+
+def _bound_of(filter_: Filter) -> tuple[bool, str, float] | None:
+    """(is a lower bound, attribute, value) of the first numeric bound."""
+    for p in filter_.predicates:
+        if not isinstance(p.value, str) and p.operator in _LOWER + _UPPER:
+            return p.operator in _LOWER, p.attribute, p.value
+    return None
+
+
+class Bounds:
+    """Nodes sorted by their bound on one attribute."""
+
+    __slots__ = ("nodes", "values")
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self.nodes: list[Node] = []
+
+    def add(self, value: float, node: Node) -> None:
+        at = bisect_right(self.values, value)
+        self.values.insert(at, value)
+        self.nodes.insert(at, node)
+
+    def remove(self, value: float, node: Node) -> None:
+        at = bisect_left(self.values, value)
+        while self.nodes[at] is not node:
+            at += 1
+        del self.values[at], self.nodes[at]
+
+
+class Bucket:
+    """Nodes that share a pivot."""
+
+    __slots__ = ("decided", "lower", "others", "upper")
+
+    def __init__(self) -> None:
+        self.decided: dict[Key, Node] = {}  # nothing left to test
+        self.lower: dict[str, Bounds] = {}
+        self.upper: dict[str, Bounds] = {}
+        self.others: dict[Key, Node] = {}
+
+    def add(self, node: Node) -> None:
+        if not node.tests:
+            self.decided[node.filter.key] = node
+        elif node.bound is None:
+            self.others[node.filter.key] = node
+        else:
+            is_lower, attribute, value = node.bound
+            side = self.lower if is_lower else self.upper
+            side.setdefault(attribute, Bounds()).add(value, node)
+
+    def remove(self, node: Node) -> None:
+        if not node.tests:
+            del self.decided[node.filter.key]
+        elif node.bound is None:
+            del self.others[node.filter.key]
+        else:
+            is_lower, attribute, value = node.bound
+            side = self.lower if is_lower else self.upper
+            side[attribute].remove(value, node)
+            if not side[attribute].nodes:
+                del side[attribute]
+
+    def empty(self) -> bool:
+        return not (self.decided or self.others or self.lower or self.upper)
+
+    def nodes(self) -> Iterator[Node]:
+        yield from self.decided.values()
+        yield from self.others.values()
+        for bounds in self.lower.values():
+            yield from bounds.nodes
+        for bounds in self.upper.values():
+            yield from bounds.nodes
+
+    def candidates(self, get: Get) -> list[Node]:
+        """Nodes with tests left whose bound, if any, the publication passes (or equals)."""
+        found = list(self.others.values())
+        for attribute, bounds in self.lower.items():
+            value = get(attribute)
+            if value is not None and value.__class__ is not str:
+                found += bounds.nodes[: bisect_right(bounds.values, value)]  # type: ignore[type-var, arg-type]
+        for attribute, bounds in self.upper.items():
+            value = get(attribute)
+            if value is not None and value.__class__ is not str:
+                found += bounds.nodes[bisect_left(bounds.values, value) :]  # type: ignore[type-var, arg-type]
+        return found
+
+
+class FilterIndex:
+    """Filters by id; see the module's docstring."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[Key, Node] = {}
+        self._of_id: dict[str, Node] = {}
+        self._pivots: dict[str, dict[Value, Bucket]] = {}
+        self._unkeyed = Bucket()  # filters without any equality predicate
+        self._pairs: dict[Pair, dict[Key, Node]] = {}  # every equality predicate of every node
+        self.candidates = 0  # nodes looked at by the last match: what matching costs
+
+    def __len__(self) -> int:
+        return len(self._of_id)
+
+    def __contains__(self, id_: str) -> bool:
+        return id_ in self._of_id
+
+    def distinct(self) -> int:
+        return len(self._nodes)
+
+    def ids(self) -> list[str]:
+        return list(self._of_id)
+
+    # ------------------------------------------------------------ change
+
+    def add(self, id_: str, filter_: Filter, hop: str = "") -> None:
+        """`id_` must be new."""
+        node = self._nodes.get(filter_.key)
+        if node is None:
+            node = self._insert(filter_)
+        node.ids[id_] = hop
+        node.hops[hop] = node.hops.get(hop, 0) + 1
+        self._of_id[id_] = node
+
+    def remove(self, id_: str) -> Filter:
+        """Raises KeyError if `id_` is unknown."""
+        node = self._of_id.pop(id_)
+        hop = node.ids.pop(id_)
+        node.hops[hop] -= 1
+        if not node.hops[hop]:
+            del node.hops[hop]
+        if not node.ids:
+            self._delete(node)
+        return node.filter
+
+    def _insert(self, filter_: Filter) -> Node:
+        node = Node(filter_, self._choose_pivot(filter_))
+        self._nodes[filter_.key] = node
+        for pair in filter_.equalities:
+            self._pairs.setdefault(pair, {})[filter_.key] = node
+        self._bucket_of(node).add(node)
+        return node
+
+    def _delete(self, node: Node) -> None:
+        del self._nodes[node.filter.key]
+        for pair in set(node.filter.equalities):
+            del self._pairs[pair][node.filter.key]
+            if not self._pairs[pair]:
+                del self._pairs[pair]
+        bucket = self._bucket_of(node)
+        bucket.remove(node)
+        if node.pivot is not None and bucket.empty():
+            self._drop_bucket(node.pivot)
+
+    def _drop_bucket(self, pivot: Pair) -> None:
+        table = self._pivots[pivot[0]]
+        del table[pivot[1]]
+        if not table:
+            del self._pivots[pivot[0]]
+
+    def _choose_pivot(self, filter_: Filter) -> Pair | None:
+        """The equality predicate that fewest filters have; the last one of equals (`class` is first)."""
+        best: Pair | None = None
+        fewest = 0
+        for pair in filter_.equalities:
+            shared = len(self._pairs.get(pair, ()))
+            if best is None or shared <= fewest:
+                best, fewest = pair, shared
+        return best
+
+    def _bucket_of(self, node: Node) -> Bucket:
+        if node.pivot is None:
+            return self._unkeyed
+        table = self._pivots.setdefault(node.pivot[0], {})
+        bucket = table.get(node.pivot[1])
+        if bucket is None:
+            bucket = table[node.pivot[1]] = Bucket()
+        return bucket
+
+    # ------------------------------------------------------------ match a publication
+
+    def match_hops(self, attributes: Mapping[str, Value]) -> set[str]:
+        """Last hops of all filters that the publication matches."""
+        found: set[str] = set()
+        looked_at = 0
+        get = attributes.get
+        for bucket in self._buckets(attributes):
+            for node in bucket.decided.values():
+                found.update(node.hops)
+                looked_at += 1
+            if bucket.others or bucket.lower or bucket.upper:
+                nodes = bucket.candidates(get)
+                looked_at += len(nodes)
+                for node in nodes:
+                    if node.satisfied(get):
+                        found.update(node.hops)
+        self.candidates = looked_at
+        return found
+
+    def match(self, attributes: Mapping[str, Value]) -> list[str]:
+        """Ids of all filters that the publication matches."""
+        get = attributes.get
+        found: list[str] = []
+        for bucket in self._buckets(attributes):
+            for node in [*bucket.decided.values(), *bucket.candidates(get)]:
+                if node.satisfied(get):
+                    found += node.ids
+        return found
+
+    def _buckets(self, attributes: Mapping[str, Value]) -> list[Bucket]:
+        found = [] if self._unkeyed.empty() else [self._unkeyed]
+        for attribute, table in self._pivots.items():
+            value = attributes.get(attribute)
+            if value is not None:
+                bucket = table.get(value)
+                if bucket is not None:
+                    found.append(bucket)
+        return found
+
+    # ------------------------------------------------------------ relate to a filter
+
+    def intersecting(self, filter_: Filter) -> list[str]:
+        """Ids of the filters that a publication could match together with this one."""
+        return [id_ for node in self._compatible(filter_) if intersects(node.filter, filter_) for id_ in node.ids]
+
+    def intersects_any(self, filter_: Filter) -> bool:
+        return any(intersects(node.filter, filter_) for node in self._compatible(filter_))
+
+    def _compatible(self, filter_: Filter) -> Iterator[Node]:
+        """All nodes but those whose pivot contradicts an equality predicate of the filter."""
+        wanted = dict(filter_.equalities)
+        yield from self._unkeyed.nodes()
+        for attribute, table in self._pivots.items():
+            if attribute in wanted:
+                bucket = table.get(wanted[attribute])
+                if bucket is not None:
+                    yield from bucket.nodes()
+            else:
+                for bucket in table.values():
+                    yield from bucket.nodes()
+
+    def covered(self, filter_: Filter) -> bool:
+        """Whether some filter here covers this one."""
+        if filter_.key in self._nodes:
+            return True
+        return any(covers(node.filter, filter_) for node in self._wider(filter_))
+
+    def _wider(self, filter_: Filter) -> Iterator[Node]:
+        """A wider filter's pivot is an equality of this one."""
+        yield from self._unkeyed.nodes()
+        for attribute, value in filter_.equalities:
+            bucket = self._pivots.get(attribute, {}).get(value)
+            if bucket is not None:
+                yield from bucket.nodes()
+
+    def covered_by(self, filter_: Filter) -> list[str]:
+        """Ids of the filters here that this one covers, equal ones included."""
+        found: list[str] = []
+        for node in self._narrower(filter_):
+            if node.filter.key == filter_.key or covers(filter_, node.filter):
+                found += node.ids
+        return found
+
+    def _narrower(self, filter_: Filter) -> list[Node]:
+        """A narrower filter has every equality of this one."""
+        best: dict[Key, Node] | None = None
+        for pair in filter_.equalities:
+            nodes = self._pairs.get(pair, {})
+            if best is None or len(nodes) < len(best):
+                best = nodes
+        return list(self._nodes.values()) if best is None else list(best.values())
