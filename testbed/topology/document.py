@@ -1,8 +1,8 @@
 """A YAML text with the position of every value.
 
-Read with the plain rules of YAML 1.2: only true and false are booleans, so `on`, `no` and `off` stay words and
-12:30 stays a text. Bounds are checked before anything is built: bytes, nesting, and nodes counted after alias
-expansion, so a file of a kilobyte cannot become a gigabyte.
+Read with the plain rules of YAML 1.2: only true and false are booleans, so `on`, `no` and `off` stay words
+and 12:30 stays a text. Bounds are checked before anything is built: bytes, nesting, and nodes counted after
+alias expansion, so a file of a kilobyte cannot become a gigabyte.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -29,7 +29,7 @@ _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Loader(_BASE):  # type: ignore[misc]
     """The safe loader with YAML 1.2's idea of which plain words are no strings."""
 
-    yaml_implicit_resolvers: dict[str, Any] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
@@ -125,7 +125,7 @@ def _check_shape(text: str, file: str) -> None:
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             depth += 1
             if depth > MAX_DEPTH:
-                mark = event.start_mark
+                mark: Any = event.start_mark
                 hint = f"at most {MAX_DEPTH} levels"
                 raise refuse(file, "nested too deep", hint, mark.line + 1, mark.column + 1)
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):

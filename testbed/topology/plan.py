@@ -35,6 +35,7 @@ class Link(msgspec.Struct, omit_defaults=True):
     bandwidth_bps: int = 0  # 0 = not limited
     queue_packets: int = 0  # 0 = sized from bandwidth x delay
     tier: str = ""  # transit-transit, transit-stub, stub-stub, stub, access, ...
+    penalty_us: int = 0  # added to the latency when paths are chosen (paths.py), never to packets
 
 
 class PairLatency(msgspec.Struct, omit_defaults=True):

@@ -1,8 +1,9 @@
 """Values with units: durations, rates, bandwidths, sizes, fractions.
 
-A value is a text with its unit ("20ms", "10 Mbit/s", "60/min", "10%") or a number in the declared default unit.
-Each kind below says its units once; errors and the generated documentation read them from there. Parsed
-values are integers in the smallest unit (microseconds, bit/s, bytes), rates are per second, fractions 0 to 1.
+A value is a text with its unit ("20ms", "10 Mbit/s", "60/min", "10%") or a number in the declared default
+unit. Each kind below says its units once; errors and the generated documentation read them from there.
+Parsed values are integers in the smallest unit (microseconds, bit/s, bytes), rates are per second,
+fractions 0 to 1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Seeded randomness that is the same on every machine and Python version.
 
-Every use derives its own stream from (seed, purpose) by SHA-256, so adding a draw in one place moves no other.
-Only `Random.random()` is used: its sequence for a given integer seed is fixed by the Python documentation,
-unlike that of `choice`, `sample` and `shuffle`.
+Every use derives its own stream from (seed, purpose) by SHA-256, so adding a draw in one place moves no
+other. Only `Random.random()` is used: its sequence for a given integer seed is fixed by the Python
+documentation, unlike that of `choice`, `sample` and `shuffle`.
 """
 
 from __future__ import annotations

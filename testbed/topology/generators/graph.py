@@ -12,7 +12,7 @@ from testbed.topology.seeding import Draw
 
 @dataclass
 class Graph:
-    """A network without addresses. `sites` are hosts, or routers where hosts can be put, in placement order."""
+    """A network without addresses. `sites` are hosts, or routers to put hosts at, in placement order."""
 
     nodes: list[Node] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)

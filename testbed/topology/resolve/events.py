@@ -62,15 +62,15 @@ def _unrolled(
 ) -> list[Event]:
     value = getattr(spec, action)
     if action in PROCESS_ACTIONS:
-        words, where = ([value], path[:-1] + (action,)) if isinstance(value, str) else (value, path)
+        words, where = ([value], (*path[:-1], action)) if isinstance(value, str) else (value, path)
         ids = context.names.look_up(words, where, context.report)
         if action == "join":
             _check_join(ids, path, context)
-        return [Event(*moment, action, id) for id in ids]  # type: ignore[arg-type]
+        return [Event(*moment, action, id) for id in ids]
     if action in LINK_ACTIONS:
         links = [value] if isinstance(value, str) else value
         found = [link for k, link in enumerate(links) if _known_link(link, (*path, k), context)]
-        return [Event(*moment, action, link) for link in found]  # type: ignore[arg-type]
+        return [Event(*moment, action, link) for link in found]
     if action == "flap":
         return _flap(value, moment, path, context)
     if action == "reshape":

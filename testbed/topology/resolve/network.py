@@ -10,14 +10,33 @@ from typing import Any
 
 from testbed.topology.generators import regular
 from testbed.topology.generators.graph import Graph, quality_link
+from testbed.topology.generators.mininet_topo import mininet_graph
+from testbed.topology.generators.planetlab import planetlab
+from testbed.topology.generators.rtt_matrix import (
+    BadMatrix,
+    drawn_sites,
+    matrix_graph,
+    parse_matrix,
+    submatrix,
+)
+from testbed.topology.generators.transit_stub import transit_stub
+from testbed.topology.generators.waxman import waxman
 from testbed.topology.plan import Link, Network, Node
 from testbed.topology.resolve.report import Report
 from testbed.topology.schema.base import node_problem
-from testbed.topology.schema.network import ExplicitNetwork, LinkQuality, MininetNetwork, NodeSpec
+from testbed.topology.schema.network import (
+    ExplicitNetwork,
+    LinkQuality,
+    MininetNetwork,
+    NodeSpec,
+    RttMatrixNetwork,
+)
 from testbed.topology.seeding import Draw
 
 ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 INTERFACE_LIMIT = 15
+MAX_MATRIX_SITES = 500  # n(n-1) shaped paths: a quarter of a million
+MAX_MATRIX_BYTES = 50_000_000
 
 
 class Sites:
@@ -67,8 +86,6 @@ def build_sites(spec: Any, seed: int, folder: Path, report: Report) -> Sites:
         graph = explicit(spec, seed, report)
         sites = Sites(graph, LinkQuality(), seed)
     elif isinstance(spec, MininetNetwork):
-        from testbed.topology.generators.mininet_topo import mininet_graph
-
         sites = Sites(mininet_graph(spec, folder, report), spec.access, seed, spec.mininet)
     else:
         graph = generate(spec, seed, folder, report)
@@ -77,16 +94,53 @@ def build_sites(spec: Any, seed: int, folder: Path, report: Report) -> Sites:
     return sites
 
 
+GENERATORS: dict[str, Callable[[Any, Draw], Graph]] = {
+    "chain": regular.chain,
+    "star": regular.star,
+    "ring": regular.ring,
+    "mesh": regular.mesh,
+    "tree": regular.tree,
+    "transit_stub": transit_stub,
+    "waxman": waxman,
+    "planetlab": planetlab,
+}
+
+
 def generate(spec: Any, seed: int, folder: Path, report: Report) -> Graph:
     draw = Draw(seed, "network", spec.generator)
-    regular_ones: dict[str, Callable[[Any, Draw], Graph]] = {
-        "chain": regular.chain,
-        "star": regular.star,
-        "ring": regular.ring,
-        "mesh": regular.mesh,
-        "tree": regular.tree,
-    }
-    return regular_ones[spec.generator](spec, draw)
+    if spec.generator == "rtt_matrix":
+        return given_matrix(spec, draw, folder, report)
+    return GENERATORS[spec.generator](spec, draw)
+
+
+def given_matrix(spec: RttMatrixNetwork, draw: Draw, folder: Path, report: Report) -> Graph:
+    """The matrix of the file, or of the file it names."""
+    key = "file" if spec.file else "matrix"
+    path = ("network", key)
+    if bool(spec.file) == bool(spec.matrix):
+        report.add(
+            path, "rtt_matrix needs a matrix or a file, one of the two", "write `matrix: |` or `file:`"
+        )
+        return Graph()
+    try:
+        matrix = parse_matrix(read_text(folder / spec.file) if spec.file else spec.matrix)
+    except (OSError, UnicodeDecodeError, BadMatrix) as error:
+        report.add(path, f"no matrix of round trips: {error}", "n lines of n round trips in ms")
+        return Graph()
+    if spec.sites > len(matrix):
+        report.add(("network", "sites"), f"the matrix has only {len(matrix)} sites", "ask for fewer")
+    elif len(matrix) > MAX_MATRIX_SITES and not spec.sites:
+        hint = f"draw at most {MAX_MATRIX_SITES} with `sites`"
+        report.add(path, f"a matrix of {len(matrix)} sites is too large to emulate", hint)
+        return Graph()
+    chosen = drawn_sites(len(matrix), spec.sites, draw) if spec.sites else list(range(len(matrix)))
+    return matrix_graph(submatrix(matrix, chosen), spec.access, draw)
+
+
+def read_text(path: Path) -> str:
+    if path.stat().st_size > MAX_MATRIX_BYTES:
+        raise BadMatrix(f"the file has more than {MAX_MATRIX_BYTES} bytes")
+    return path.read_text(encoding="utf-8")
 
 
 def explicit(spec: ExplicitNetwork, seed: int, report: Report) -> Graph:

@@ -21,7 +21,7 @@ def build_phases(file: TopologyFile, names: Names, late: set[str], report: Repor
     """The file's phases, or the default ones; `late` start by themselves and are in no phase."""
     if not file.phases:
         return default_phases(names, late, file.duration, file.defaults.client.lead)
-    phases = []
+    phases: list[Phase] = []
     started: set[str] = set()
     for i, spec in enumerate(file.phases):
         path: Steps = ("phases", i)

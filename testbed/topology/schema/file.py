@@ -22,7 +22,9 @@ class TopologyFile(Section):
     name: Id = Field(description="name of the experiment; also of its folder of results")
     description: str = Field(default="", description="what it models, for people")
     seed: Whole = Field(default=1, description="every random choice follows from it")
-    duration: Duration = Field(default=given("60s"), description="of the last phase when `phases` is not given")
+    duration: Duration = Field(
+        default=given("60s"), description="of the last phase when `phases` is not given"
+    )
     network: NetworkSpec = Field(description="nodes and links, or a generator")
     defaults: Defaults = Field(default=Defaults(), description="of all processes")
     brokers: dict[Id, BrokerGroup | None] = Field(
@@ -39,7 +41,7 @@ class TopologyFile(Section):
     programs: dict[Id, ProgramGroup] = Field(default={}, description="other programs")
     phases: list[PhaseSpec] = Field(
         default=[],
-        description="in order; default: overlay (links up), subscribers (settled), publishers (for `duration`)",
+        description="in order; default overlay (links up), subscribers (settled), publishers (for `duration`)",
     )
     events: list[EventSpec] = Field(default=[], description="faults, churn and changes")
     capture: CaptureSpec = Field(default=CaptureSpec(), description="packets to keep")
@@ -47,5 +49,7 @@ class TopologyFile(Section):
     checks: dict[Id, str] = Field(
         default={}, description="name: expression over the run's tables, for `analyze`"
     )
-    sample_every: Duration = Field(default=given("10s"), gt=0, description="between two samples of a broker's state")
+    sample_every: Duration = Field(
+        default=given("10s"), gt=0, description="between two samples of a broker's state"
+    )
     tls: bool = Field(default=False, description="encrypt broker links and client connections")

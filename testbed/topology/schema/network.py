@@ -13,8 +13,12 @@ from testbed.topology.schema.base import Count, Id, NodeId, Section, Whole
 class LinkQuality(Section):
     """How a link treats packets, in each direction."""
 
-    latency: LatencyRange = Field(default=given("0ms"), description="one-way latency; a range is drawn per link")
-    jitter: Latency = Field(default=given("0ms"), description="standard deviation of the latency; order is kept")
+    latency: LatencyRange = Field(
+        default=given("0ms"), description="one-way latency; a range is drawn per link"
+    )
+    jitter: Latency = Field(
+        default=given("0ms"), description="standard deviation of the latency; order is kept"
+    )
     loss: Fraction = Field(default=given("0%"), description="share of packets lost")
     bandwidth: Bandwidth = Field(default=0, description="capacity; 0 is unlimited")
     queue: Whole = Field(
@@ -116,11 +120,17 @@ class EdgeModel(Section):
 class TransitStubLatencies(Section):
     """Latency ranges per link class. The defaults are a choice of this project, checked against PlanetLab."""
 
-    transit_transit: LatencyRange = Field(default=given(["20ms", "100ms"]), description="between transit domains")
+    transit_transit: LatencyRange = Field(
+        default=given(["20ms", "100ms"]), description="between transit domains"
+    )
     transit: LatencyRange = Field(default=given(["5ms", "20ms"]), description="inside a transit domain")
-    transit_stub: LatencyRange = Field(default=given(["5ms", "20ms"]), description="stub domain to its transit node")
+    transit_stub: LatencyRange = Field(
+        default=given(["5ms", "20ms"]), description="stub domain to its transit node"
+    )
     stub: LatencyRange = Field(default=given(["1ms", "5ms"]), description="inside a stub domain")
-    stub_stub: LatencyRange = Field(default=given(["5ms", "20ms"]), description="extra links between stub domains")
+    stub_stub: LatencyRange = Field(
+        default=given(["5ms", "20ms"]), description="extra links between stub domains"
+    )
 
 
 class TransitStubNetwork(Generated):

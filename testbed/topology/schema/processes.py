@@ -40,7 +40,7 @@ class BrokerGroup(Group):
     node: str = Field(default="", description="where it runs: a host, or a router (a host is put there)")
     place: Place | None = Field(
         default=None,
-        description="for groups: one_per_node (default), round_robin, or random nodes (each used once if enough)",
+        description="for groups: one_per_node (default), round_robin, or random (each used once if enough)",
     )
     nodes: list[str] = Field(default=[], description="the nodes to place on: ids, domains or patterns with *")
     neighbours: list[Id] = Field(default=[], description="brokers that this one dials")
@@ -152,7 +152,7 @@ class ClientDefaults(Section):
     node: str = Field(default="broker", description="as in client groups")
     lead: Duration = Field(
         default=given("10s"),
-        description="publishers advertise first and publish so much later, when subscriptions have reached them",
+        description="publishers advertise, and publish so much later, when subscriptions have reached them",
     )
     on_crash: OnCrash = Field(default="abort", description="when a client dies unasked")
 

@@ -36,10 +36,12 @@ class PhaseSpec(Section):
     name: Id = Field(description="for events and tables")
     start: list[str] = Field(
         default=[],
-        description="brokers, clients, publishers, subscribers, programs, group names, ids, or patterns with *",
+        description="brokers, clients, publishers, subscribers, programs, groups, ids, or patterns with *",
     )
     ready: GateSpec = Field(default=GateSpec(), description="the gate")
-    run_for: Duration = Field(default=given("0s"), description="after the ready instant, before the next phase")
+    run_for: Duration = Field(
+        default=given("0s"), description="after the ready instant, before the next phase"
+    )
 
 
 class Reshape(Section):
