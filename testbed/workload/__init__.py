@@ -1,0 +1,1 @@
+"""Seeded publishers and subscribers. Everything but `driver` is pure: seeds in, values out."""
