@@ -28,7 +28,7 @@ def main() -> int:
 
     folder = RunFolder(options.folder.resolve())
     body = Body(folder, EmulatedNetwork, lifeline=0 if options.lifeline else None)
-    outcome = body.run()
+    outcome = body.run(keep=options.keep)
     verdict = folder.read_fidelity()
     return 0 if outcome.status == "done" and (verdict is None or verdict.verdict != "fail") else 1
 

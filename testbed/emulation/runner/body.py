@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from protos.records import Manifest
+from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.runner import fidelity, stimuli
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.conductor import Conductor
@@ -17,6 +18,7 @@ from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery
 from testbed.emulation.runner.processes import Processes
 from testbed.emulation.runner.progress import Reporter
+from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
 from testbed.errors import TestbedError
 from testbed.runfolder import RunFolder
@@ -46,20 +48,19 @@ class Body:
         self.lifeline = lifeline
         self.nursery: Nursery | None = None
         self.processes: Processes | None = None
+        self.service: Service | None = None
         self.kept = False
+        self.let_go = False  # of a kept deployment
 
     # ------------------------------------------------------------ from start to end
 
-    def run(self, keep: Callable[[Body], None] | None = None) -> stimuli.Finish:
-        """Run the plan. `keep` is called with network and brokers still up, and returns when they may go."""
+    def run(self, keep: bool = False) -> stimuli.Finish:
+        """Run the plan; with `keep`, network and brokers stay until somebody says stop."""
         self.listen()
         try:
             outcome = self.bring_up_and_conduct()
-            if keep is not None and outcome.status == "done":
-                self.end_clients()
-                self.finish(outcome)
-                self.kept = True
-                keep(self)
+            if keep and outcome.status == "done":
+                self.stay(outcome)
         except Exception as error:
             outcome = stimuli.Finish("failed", explain(error))
             self.reporter.say("error", text=outcome.reason)
@@ -86,7 +87,20 @@ class Body:
         elif b"stop" in data:
             self.request_stop("interrupted")
 
+    def stay(self, outcome: stimuli.Finish) -> None:
+        """The run is over and its results are complete; the brokers can be played with."""
+        self.end_clients()
+        self.attempt("stopping probes", self.network.stop_probes)
+        self.attempt("stopping the capture", self.stop_capture)
+        self.finish(outcome)
+        self.kept = True
+        self.write_deployment("kept")
+        self.reporter.say("kept")
+        while not self.let_go:
+            self.loop.turn(None)
+
     def request_stop(self, reason: str) -> None:
+        self.let_go = True
         self.conductor.notify(stimuli.StopRequested(reason))
 
     def bring_up_and_conduct(self) -> stimuli.Finish:
@@ -100,7 +114,32 @@ class Body:
         self.processes = Processes(
             self.plan, self.folder, self.clock, self.loop, self.nursery, self.conductor.notify
         )
+        self.service = Service(
+            socket_path(self.manifest.run), self.loop, self.status, self.processes.run_for_somebody,
+            self.prompt, lambda: self.request_stop("stopped by 'testbed stop'"),
+        )  # fmt: skip
+        self.write_deployment("running")
         return self.conductor.run(self.processes)
+
+    def write_deployment(self, state: str) -> None:
+        assert self.service is not None
+        describe_deployment(self.folder, self.plan, self.manifest, state, self.service.path)
+
+    def status(self) -> dict[str, Any]:
+        """For `testbed status`: where the run is."""
+        timeline = self.conductor.timeline
+        return {
+            "state": "kept" if self.kept else "running",
+            "phase": timeline.phase_name,
+            "stage": timeline.stage,
+            "clock_us": self.clock.now_us() - self.manifest.first_us,
+            "processes": {str(id): str(state) for id, state in timeline.roster.states.items()},
+        }
+
+    def prompt(self) -> None:
+        from mininet.cli import CLI
+
+        CLI(self.network.mininet)
 
     def describe(self) -> None:
         """What only this kernel knows, before anything can go wrong."""
@@ -114,6 +153,8 @@ class Body:
 
     def take_down(self) -> None:
         """Processes first, then what watched them, then the network. A failed step does not stop the next."""
+        if self.service is not None:
+            self.attempt("closing the service", self.service.close)
         self.end_clients()
         self.attempt("stopping brokers", lambda: self.end_processes("broker"))
         self.attempt("stopping programs", lambda: self.end_processes("program"))
@@ -123,6 +164,7 @@ class Body:
         if self.nursery is not None:
             self.attempt("closing the nursery", self.nursery.goodbye)
         self.attempt("taking the network down", self.network.down)
+        (self.folder.path / DEPLOYMENT_FILE).unlink(missing_ok=True)
 
     def end_clients(self) -> None:
         self.attempt("stopping clients", lambda: self.end_processes("driver"))
@@ -166,7 +208,7 @@ class Body:
         events = fidelity.read_events(self.folder.events / "harness.jsonl")
         planned = fidelity.outside_faults(probes, events)
         limits = fidelity.limits(self.plan, self.manifest.clock)
-        lossy = any(link.loss for link in self.plan.network.links)
+        lossy = any(part.loss for part in [*self.plan.network.links, *self.plan.network.pairs])
         verdict = fidelity.judge(planned, limits, lossy=lossy)
         self.folder.write_fidelity(verdict)
         if verdict.verdict == "fail":

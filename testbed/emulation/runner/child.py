@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import resource
 import signal
 import sys
+import termios
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +26,11 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Birth(msgspec.Struct):
-    """All a child needs to know. `config` is the file with its configuration; programs have argv instead."""
+    """All a child needs to know. `config` is the file with its configuration; programs have argv instead.
+
+    Without a log the descriptors that come along are its standard input, output and error. Without a node it
+    stays where the nursery is.
+    """
 
     key: int
     id: str
@@ -37,13 +43,15 @@ class Birth(msgspec.Struct):
     folder: str = ""
 
 
-def become(birth: Birth, control_fd: int, enter: Callable[[str], None]) -> NoReturn:
+def become(birth: Birth, descriptors: list[int], enter: Callable[[str], None]) -> NoReturn:
     """Leave the parent's session, files and network behind, and run."""
     code = FAILED
     try:
-        detach(birth)
+        detach(birth, descriptors if birth.log == "" else None)
         limit_resources()
-        enter(birth.node)
+        if birth.node:
+            enter(birth.node)
+        control_fd = descriptors[0] if descriptors and birth.log else -1
         close_inherited(keep=control_fd)
         code = run(birth, control_fd)
     except SystemExit as leaving:
@@ -56,20 +64,27 @@ def become(birth: Birth, control_fd: int, enter: Callable[[str], None]) -> NoRet
         os._exit(code)
 
 
-def detach(birth: Birth) -> None:
-    """A session of its own, its log as output, and death together with the parent."""
+def detach(birth: Birth, stdio: list[int] | None) -> None:
+    """A session of its own, its log or somebody's terminal as output, and death with the parent."""
     os.setsid()
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     libc.prctl(PR_SET_NAME, birth.id[:15].encode())
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    log = os.open(birth.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
+    if stdio is None:
+        log = os.open(birth.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        stdio = [os.open(os.devnull, os.O_RDONLY), log, log]
+    take_stdio(stdio)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+
+
+def take_stdio(stdio: list[int]) -> None:
+    """Use these as standard input, output and error; a terminal becomes the session's own, for job control."""
+    for place, descriptor in enumerate(stdio):
+        os.dup2(descriptor, place)
+    if os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def limit_resources() -> None:

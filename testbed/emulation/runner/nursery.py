@@ -14,7 +14,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NoReturn
 
 import msgspec
@@ -23,6 +23,7 @@ from testbed.emulation.runner.child import Birth, become
 
 GRACE_S = 10.0  # for children to close their files after the runner vanished
 PACKET = 1 << 16
+STDIO = 3
 
 
 class SignalOrder(msgspec.Struct):
@@ -66,10 +67,11 @@ class Nursery:
     def fileno(self) -> int:
         return self._socket.fileno()
 
-    def fork(self, birth: Birth, control_fd: int | None) -> None:
+    def fork(self, birth: Birth, descriptors: Sequence[int] = ()) -> None:
+        """The descriptors are the child's control line, or its standard input, output and error."""
         packet = msgspec.json.encode(Order(fork=birth))
         self._socket.setblocking(True)
-        socket.send_fds(self._socket, [packet], [] if control_fd is None else [control_fd])
+        socket.send_fds(self._socket, [packet], descriptors)
         self._socket.setblocking(False)
 
     def signal(self, key: int, number: int) -> None:
@@ -137,28 +139,28 @@ class Cradle:
                 if descriptor == self.deaths:
                     self.reap()
                     continue
-                packet, descriptors, _, _ = socket.recv_fds(self.channel, PACKET, 1)
+                packet, descriptors, _, _ = socket.recv_fds(self.channel, PACKET, STDIO)
                 if not packet:
                     return False
                 order = msgspec.json.decode(packet, type=Order)
                 if order.goodbye:
                     return True
-                self.obey(order, descriptors[0] if descriptors else -1)
+                self.obey(order, descriptors)
 
-    def obey(self, order: Order, control_fd: int) -> None:
+    def obey(self, order: Order, descriptors: list[int]) -> None:
         if order.fork is not None:
-            self.fork(order.fork, control_fd)
+            self.fork(order.fork, descriptors)
         elif order.signal is not None:
             for pid, key in self.children.items():
                 if key == order.signal.key:
                     send_signal(pid, order.signal.number)
 
-    def fork(self, birth: Birth, control_fd: int) -> None:
+    def fork(self, birth: Birth, descriptors: list[int]) -> None:
         pid = os.fork()
         if pid == 0:
-            become(birth, control_fd, self.enter)
-        if control_fd >= 0:
-            os.close(control_fd)
+            become(birth, descriptors, self.enter)
+        for descriptor in descriptors:
+            os.close(descriptor)
         self.children[pid] = birth.key
         self.report(Report("forked", birth.key, pid))
 

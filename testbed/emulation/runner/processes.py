@@ -137,6 +137,15 @@ class Processes:
         birth = Birth(0, "gate-check", "program", node, "", argv=argv, folder=str(self.folder.path))
         self._exit_watch[self._fork(birth).birth.key] = done
 
+    def run_for_somebody(self, birth: Birth, stdio: list[int], done: Callable[[int, str], None]) -> None:
+        """Run a command on a host with somebody else's input and output; it is no part of the run."""
+        birth.key = len(self._by_key) + 1
+        birth.id = f"visitor-{birth.key}"
+        process = Process(birth, None)
+        self._by_key[birth.key] = self.alive[birth.id] = process
+        self._exit_watch[birth.key] = done
+        self.nursery.fork(birth, stdio)
+
     def _next_incarnation(self, id: str) -> int:
         self._incarnations[id] = self._incarnations.get(id, 0) + 1
         return self._incarnations[id]
@@ -155,7 +164,7 @@ class Processes:
             ours.setblocking(False)
         process = Process(birth, ours)
         self._by_key[birth.key] = self.alive[birth.id] = process
-        self.nursery.fork(birth, theirs.fileno() if theirs else None)
+        self.nursery.fork(birth, [theirs.fileno()] if theirs else [])
         if ours is not None and theirs is not None:
             theirs.close()
             self.loop.watch(ours, lambda: self._read_control(process))

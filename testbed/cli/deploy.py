@@ -1,0 +1,115 @@
+"""`testbed deploy`: run an experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from testbed.emulation.deploy import Outcome
+    from testbed.topology.plan import Plan
+
+ENGINES = ("auto", "host", "guest")
+
+
+@click.command()
+@click.argument("topology", type=click.Path(path_type=Path))
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Where to run (default: auto).")
+@click.option("--clock", type=click.Choice(("virtual", "real")), help="Default: the engine's own.")
+@click.option("--results", type=click.Path(path_type=Path, file_okay=False), default=Path("results"),
+              help="Folder for run folders (default: results).")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), help="Instead of the file's seed.")
+@click.option(
+    "--keep", is_flag=True, help="Leave network and brokers up afterwards; 'testbed stop' ends them."
+)
+@click.option(
+    "--memory", type=click.IntRange(min=256), metavar="MB", help="Of a guest (default: from the plan)."
+)
+@click.option("--dry-run", is_flag=True, help="Check, say what would run and where, and start nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines.")
+def command(
+    topology: Path, engine: str, clock: str | None, results: Path, seed: int | None, keep: bool,
+    memory: int | None, dry_run: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Run an experiment: network, brokers, clients, timeline, results.
+
+    \b
+    Examples:
+      testbed deploy topologies/quickstart.yaml
+      testbed deploy topo.yaml --engine guest --clock real --results /tmp/runs
+      testbed deploy topo.yaml --keep            then: testbed status, exec, shell, stop
+
+    Exit code 0: the run is done and the network was as planned. 1: the run failed or was stopped, or the
+    round-trip probes were off by more than the limit. 2: wrong use or a bad file; nothing was started.
+    """
+    from testbed.emulation.deploy import deploy, prepare
+    from testbed.emulation.display import view
+    from testbed.emulation.engine import Options, choose
+
+    plan = load(topology, seed)
+    chosen, its_clock, reason = choose(engine, clock)
+    if not as_json:
+        click.echo(f"{plan.name}: {chosen.name} engine, {its_clock} time ({reason})", err=True)
+    if dry_run:
+        return describe(plan)
+    folder = prepare(plan, topology, results, chosen.name, its_clock)
+    show = view(as_json)
+    try:
+        outcome = deploy(folder, chosen, Options(its_clock, keep, memory or 0), show)
+    finally:
+        show.close()
+    tell(outcome, as_json)
+    return outcome.code
+
+
+def load(topology: Path, seed: int | None) -> Plan:
+    from testbed.topology.load import load_plan_file
+
+    return load_plan_file(topology) if seed is None else load_plan_file(topology, seed=seed)
+
+
+def describe(plan: Plan) -> int:
+    from testbed.topology.describe import describe as description
+
+    click.echo(description(plan))
+    return 0
+
+
+def tell(outcome: Outcome, as_json: bool) -> None:
+    """The last words: how it ended, how good the network was, where everything is."""
+    manifest, fidelity = outcome.manifest, outcome.fidelity
+    if as_json:
+        import msgspec
+
+        last = {
+            "t": "outcome",
+            "code": outcome.code,
+            "folder": str(outcome.folder.path),
+            "kept": outcome.kept,
+            "manifest": manifest,
+            "fidelity": fidelity,
+        }
+        click.echo(msgspec.json.encode(last).decode())
+        return
+    seconds = max(0, manifest.last_us - manifest.first_us) / 1e6
+    click.echo(
+        f"{manifest.status}: {seconds:.1f} s of {manifest.clock} time in {manifest.wall_seconds:.1f} s"
+    )
+    if manifest.reason:
+        click.echo(f"reason: {manifest.reason}", err=True)
+    if fidelity is not None:
+        click.echo(fidelity_line(fidelity))
+    if outcome.kept:
+        click.echo("the deployment is kept: testbed status | exec HOST -- CMD | shell HOST | cli | stop")
+    click.echo(outcome.folder.path)
+
+
+def fidelity_line(fidelity: object) -> str:
+    from protos.records import Fidelity
+
+    assert isinstance(fidelity, Fidelity)
+    errors = f"p50 {fidelity.error_p50_us:.0f} us, p99 {fidelity.error_p99_us:.0f} us, max {fidelity.error_max_us:.0f} us"
+    why = f" ({fidelity.reason})" if fidelity.reason else ""
+    return f"fidelity {fidelity.verdict}{why}: {fidelity.probes} probes, error {errors}"

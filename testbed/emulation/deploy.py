@@ -1,0 +1,166 @@
+"""From a plan to a finished run folder, on any engine."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from protos.records import Fidelity, Manifest
+from testbed.emulation.engine import Clock, Engine, Event, Options
+from testbed.emulation.runner.body import explain
+from testbed.errors import TestbedError
+from testbed.runfolder import RunFolder
+from testbed.topology.plan import Plan, dump
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a deployment ended. `code` is the exit code: 0 only for a run that is done and to be trusted."""
+
+    folder: RunFolder
+    manifest: Manifest
+    fidelity: Fidelity | None
+    code: int
+    kept: bool
+
+
+def run_id(now: datetime) -> str:
+    """Sorts by time, and two runs of the same second differ."""
+    return f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+
+
+def prepare(
+    plan: Plan, source: Path | None, results: Path, engine: str, clock: Clock, command: str = ""
+) -> RunFolder:
+    """A new run folder with all that an engine reads, and `latest` pointing to it."""
+    now = datetime.now(UTC)
+    folder = RunFolder((results / plan.name / run_id(now)).resolve())
+    folder.create()
+    folder.plan.write_bytes(dump(plan))
+    if source is not None:
+        folder.topology.write_bytes(source.read_bytes())
+    folder.write_manifest(first_manifest(plan, folder, engine, clock, now, command))
+    point_latest(folder.path)
+    return folder
+
+
+def first_manifest(
+    plan: Plan, folder: RunFolder, engine: str, clock: Clock, now: datetime, command: str
+) -> Manifest:
+    commit, dirty = git_state()
+    inputs = [path for path in (folder.topology, folder.plan) if path.exists()]
+    return Manifest(
+        run=folder.path.name,
+        name=plan.name,
+        engine=engine,
+        clock=clock,
+        seed=plan.seed,
+        status="running",
+        started=now.isoformat(timespec="seconds"),
+        version=metadata.version("pubsub-testbed"),
+        commit=commit,
+        dirty=dirty,
+        hashes={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs},
+        command=command or shlex.join(["testbed", *sys.argv[1:]]),
+        tls=plan.tls,
+    )
+
+
+def git_state() -> tuple[str, bool]:
+    """The commit that runs and whether files differ from it; empty where there is no repository."""
+    try:
+        commit = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        changes = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            cwd=REPOSITORY, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return "", False
+    return commit, bool(changes.strip())
+
+
+def point_latest(folder: Path) -> None:
+    """Atomically, so that two deployments at once leave one of the two, not none."""
+    scratch = folder.parent / f".latest-{folder.name}"
+    scratch.symlink_to(folder.name)
+    os.replace(scratch, folder.parent / "latest")
+
+
+# ---------------------------------------------------------------- running
+
+
+def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callable[[Event], None]) -> Outcome:
+    """Run a prepared folder. Ctrl-C ends it in order, a second one at once; the folder stays readable."""
+    started = time.monotonic()
+    kept = False
+
+    def relay(event: Event) -> None:
+        nonlocal kept
+        kept = kept or event["t"] == "kept"
+        on_event(event | {"wall_s": round(time.monotonic() - started, 3)})
+
+    code, reason = 1, ""
+    with interrupts(engine):
+        try:
+            engine.start(folder, options)
+            code = engine.execute(relay)
+        except TestbedError as error:
+            reason = explain(error)
+        except OSError as error:
+            reason = explain(error)
+        finally:
+            with contextlib.suppress(OSError):
+                engine.collect()
+            engine.stop()
+    manifest = close(folder, reason, time.monotonic() - started)
+    return Outcome(folder, manifest, folder.read_fidelity(), code if not reason else 1, kept)
+
+
+def close(folder: RunFolder, reason: str, wall_seconds: float) -> Manifest:
+    """Complete the manifest with what only the outside knows; a run that still says `running` has failed."""
+    manifest = folder.read_manifest()
+    if manifest.status == "running":
+        manifest.status = "failed"
+        manifest.reason = reason or "the runner ended without a word; logs/runner.log may tell"
+    manifest.ended = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest.wall_seconds = round(wall_seconds, 3)
+    folder.write_manifest(manifest)
+    return manifest
+
+
+@contextlib.contextmanager
+def interrupts(engine: Engine) -> Iterator[None]:
+    """Ctrl-C and SIGTERM are orders to the engine, not exceptions in the middle of something."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    times = 0
+
+    def interrupt(number: int, frame: object) -> None:
+        nonlocal times
+        times += 1
+        engine.stop(hard=times > 1)
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
