@@ -816,6 +816,31 @@ def _MigrationOrder_size(v: m.MigrationOrder) -> int:
     return size
 
 
+def _MigrationPaused_to_pb(v: m.MigrationPaused) -> Any:
+    p = pb.MigrationPaused()
+    if v.migration:
+        p.migration = v.migration
+    if v.advertisement:
+        p.advertisement = v.advertisement
+    return p
+
+
+def _MigrationPaused_from_pb(p: Any) -> m.MigrationPaused:
+    return m.MigrationPaused(
+        migration=p.migration,
+        advertisement=p.advertisement,
+    )
+
+
+def _MigrationPaused_size(v: m.MigrationPaused) -> int:
+    size = 0
+    if v.migration:
+        size += 1 + size_of_text(v.migration)
+    if v.advertisement:
+        size += 1 + size_of_text(v.advertisement)
+    return size
+
+
 def _MigrationAdvertisement_to_pb(v: m.MigrationAdvertisement) -> Any:
     p = pb.MigrationAdvertisement()
     if v.migration:
@@ -997,6 +1022,7 @@ BODY_OUT: dict[type, tuple[int, Callable[[Any], Any], Callable[[Any], int]]] = {
     m.MigrationComplete: (51, _MigrationComplete_to_pb, _MigrationComplete_size),
     m.MigrationAbort: (52, _MigrationAbort_to_pb, _MigrationAbort_size),
     m.MigrationResume: (53, _MigrationResume_to_pb, _MigrationResume_size),
+    m.MigrationPaused: (54, _MigrationPaused_to_pb, _MigrationPaused_size),
 }
 
 # field number -> (protobuf class, from protobuf)
@@ -1029,6 +1055,7 @@ BODY_IN: dict[int, tuple[Any, Callable[[Any], Any]]] = {
     51: (pb.MigrationComplete, _MigrationComplete_from_pb),
     52: (pb.MigrationAbort, _MigrationAbort_from_pb),
     53: (pb.MigrationResume, _MigrationResume_from_pb),
+    54: (pb.MigrationPaused, _MigrationPaused_from_pb),
 }
 
 BODY_NAMES: dict[int, str] = {
@@ -1060,4 +1087,5 @@ BODY_NAMES: dict[int, str] = {
     51: "migration_complete",
     52: "migration_abort",
     53: "migration_resume",
+    54: "migration_paused",
 }

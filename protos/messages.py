@@ -487,6 +487,24 @@ class MigrationOrder(msgspec.Struct, gc=False):
     __hash__ = None  # type: ignore[assignment]
 
 
+class MigrationPaused(msgspec.Struct, gc=False):
+    migration: str = ""
+    advertisement: str = ""
+    wire: bytes = b""
+    wire_size: int = -1
+
+    @property
+    def type(self) -> str:
+        return "migration_paused"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not MigrationPaused:
+            return NotImplemented
+        return self.migration == other.migration and self.advertisement == other.advertisement  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class MigrationAdvertisement(msgspec.Struct, gc=False):
     migration: str = ""
     advertisement: Advertisement | None = None
@@ -612,6 +630,7 @@ Body = (
     | MigrationComplete
     | MigrationAbort
     | MigrationResume
+    | MigrationPaused
 )
 
 

@@ -318,6 +318,14 @@ class MigrationOrder(_message.Message):
     target_address: str
     def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[str] = ..., brokers: _Optional[_Iterable[str]] = ..., target_address: _Optional[str] = ...) -> None: ...
 
+class MigrationPaused(_message.Message):
+    __slots__ = ("migration", "advertisement")
+    MIGRATION_FIELD_NUMBER: _ClassVar[int]
+    ADVERTISEMENT_FIELD_NUMBER: _ClassVar[int]
+    migration: str
+    advertisement: str
+    def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[str] = ...) -> None: ...
+
 class MigrationAdvertisement(_message.Message):
     __slots__ = ("migration", "advertisement", "brokers")
     MIGRATION_FIELD_NUMBER: _ClassVar[int]
@@ -371,7 +379,7 @@ class MigrationResume(_message.Message):
     def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[str] = ..., broker: _Optional[str] = ...) -> None: ...
 
 class Envelope(_message.Message):
-    __slots__ = ("version", "hops", "request", "hello", "refusal", "heartbeat", "heartbeat_answer", "sync_complete", "ack", "advertisement", "subscription", "publication", "unadvertisement", "unsubscription", "discovery_request", "broker_information", "trace_result", "relocation_request", "relocation_answer", "trace_information_request", "trace_information_answer", "ping_request", "ping_answer", "probe", "probe_answer", "migration_order", "migration_advertisement", "migration_update", "migration_complete", "migration_abort", "migration_resume")
+    __slots__ = ("version", "hops", "request", "hello", "refusal", "heartbeat", "heartbeat_answer", "sync_complete", "ack", "advertisement", "subscription", "publication", "unadvertisement", "unsubscription", "discovery_request", "broker_information", "trace_result", "relocation_request", "relocation_answer", "trace_information_request", "trace_information_answer", "ping_request", "ping_answer", "probe", "probe_answer", "migration_order", "migration_advertisement", "migration_update", "migration_complete", "migration_abort", "migration_resume", "migration_paused")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
@@ -403,6 +411,7 @@ class Envelope(_message.Message):
     MIGRATION_COMPLETE_FIELD_NUMBER: _ClassVar[int]
     MIGRATION_ABORT_FIELD_NUMBER: _ClassVar[int]
     MIGRATION_RESUME_FIELD_NUMBER: _ClassVar[int]
+    MIGRATION_PAUSED_FIELD_NUMBER: _ClassVar[int]
     version: int
     hops: int
     request: int
@@ -434,4 +443,5 @@ class Envelope(_message.Message):
     migration_complete: MigrationComplete
     migration_abort: MigrationAbort
     migration_resume: MigrationResume
-    def __init__(self, version: _Optional[int] = ..., hops: _Optional[int] = ..., request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., heartbeat_answer: _Optional[_Union[HeartbeatAnswer, _Mapping]] = ..., sync_complete: _Optional[_Union[SyncComplete, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., advertisement: _Optional[_Union[Advertisement, _Mapping]] = ..., subscription: _Optional[_Union[Subscription, _Mapping]] = ..., publication: _Optional[_Union[Publication, _Mapping]] = ..., unadvertisement: _Optional[_Union[Unadvertisement, _Mapping]] = ..., unsubscription: _Optional[_Union[Unsubscription, _Mapping]] = ..., discovery_request: _Optional[_Union[DiscoveryRequest, _Mapping]] = ..., broker_information: _Optional[_Union[BrokerInformation, _Mapping]] = ..., trace_result: _Optional[_Union[TraceResult, _Mapping]] = ..., relocation_request: _Optional[_Union[RelocationRequest, _Mapping]] = ..., relocation_answer: _Optional[_Union[RelocationAnswer, _Mapping]] = ..., trace_information_request: _Optional[_Union[TraceInformationRequest, _Mapping]] = ..., trace_information_answer: _Optional[_Union[TraceInformationAnswer, _Mapping]] = ..., ping_request: _Optional[_Union[PingRequest, _Mapping]] = ..., ping_answer: _Optional[_Union[PingAnswer, _Mapping]] = ..., probe: _Optional[_Union[Probe, _Mapping]] = ..., probe_answer: _Optional[_Union[ProbeAnswer, _Mapping]] = ..., migration_order: _Optional[_Union[MigrationOrder, _Mapping]] = ..., migration_advertisement: _Optional[_Union[MigrationAdvertisement, _Mapping]] = ..., migration_update: _Optional[_Union[MigrationUpdate, _Mapping]] = ..., migration_complete: _Optional[_Union[MigrationComplete, _Mapping]] = ..., migration_abort: _Optional[_Union[MigrationAbort, _Mapping]] = ..., migration_resume: _Optional[_Union[MigrationResume, _Mapping]] = ...) -> None: ...
+    migration_paused: MigrationPaused
+    def __init__(self, version: _Optional[int] = ..., hops: _Optional[int] = ..., request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., heartbeat_answer: _Optional[_Union[HeartbeatAnswer, _Mapping]] = ..., sync_complete: _Optional[_Union[SyncComplete, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., advertisement: _Optional[_Union[Advertisement, _Mapping]] = ..., subscription: _Optional[_Union[Subscription, _Mapping]] = ..., publication: _Optional[_Union[Publication, _Mapping]] = ..., unadvertisement: _Optional[_Union[Unadvertisement, _Mapping]] = ..., unsubscription: _Optional[_Union[Unsubscription, _Mapping]] = ..., discovery_request: _Optional[_Union[DiscoveryRequest, _Mapping]] = ..., broker_information: _Optional[_Union[BrokerInformation, _Mapping]] = ..., trace_result: _Optional[_Union[TraceResult, _Mapping]] = ..., relocation_request: _Optional[_Union[RelocationRequest, _Mapping]] = ..., relocation_answer: _Optional[_Union[RelocationAnswer, _Mapping]] = ..., trace_information_request: _Optional[_Union[TraceInformationRequest, _Mapping]] = ..., trace_information_answer: _Optional[_Union[TraceInformationAnswer, _Mapping]] = ..., ping_request: _Optional[_Union[PingRequest, _Mapping]] = ..., ping_answer: _Optional[_Union[PingAnswer, _Mapping]] = ..., probe: _Optional[_Union[Probe, _Mapping]] = ..., probe_answer: _Optional[_Union[ProbeAnswer, _Mapping]] = ..., migration_order: _Optional[_Union[MigrationOrder, _Mapping]] = ..., migration_advertisement: _Optional[_Union[MigrationAdvertisement, _Mapping]] = ..., migration_update: _Optional[_Union[MigrationUpdate, _Mapping]] = ..., migration_complete: _Optional[_Union[MigrationComplete, _Mapping]] = ..., migration_abort: _Optional[_Union[MigrationAbort, _Mapping]] = ..., migration_resume: _Optional[_Union[MigrationResume, _Mapping]] = ..., migration_paused: _Optional[_Union[MigrationPaused, _Mapping]] = ...) -> None: ...
