@@ -8,18 +8,26 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.topology.document import Document, parse_document, read_document
-from testbed.topology.plan import Check, Event, Phase, Plan
+from testbed.topology.plan import Broker, Check, Event, Phase, Plan
 from testbed.topology.problems import InvalidTopology
 from testbed.topology.resolve.brokers import BrokerDraft, draft_brokers, place_brokers
-from testbed.topology.resolve.clients import ClientDraft, attach_clients, build_programs, draft_clients
+from testbed.topology.resolve.clients import (
+    ClientDraft,
+    Placed,
+    attach_clients,
+    build_programs,
+    draft_clients,
+)
+from testbed.topology.resolve.content import check_filters, check_options, complete_publications
 from testbed.topology.resolve.events import Context, build_events, in_order
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names, names_of
-from testbed.topology.resolve.network import build_sites
+from testbed.topology.resolve.network import Sites, build_sites
 from testbed.topology.resolve.observation import build_capture, build_probes
 from testbed.topology.resolve.overlay import build_overlay
 from testbed.topology.resolve.phases import build_phases, instant
 from testbed.topology.resolve.report import Report
+from testbed.topology.resolve.workloads import add_interests, build_workloads
 from testbed.topology.schema import TopologyFile
 from testbed.topology.schema.processes import ProgramGroup
 from testbed.topology.schema_errors import explain
@@ -59,7 +67,8 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     drafts = draft_brokers(file, data, report)
     brokers = place_brokers(drafts, file, sites, report)
     overlay = build_overlay(file, drafts, report)
-    placed = attach_clients(draft_clients(file, data, report), file, brokers, sites, report)
+    check_options(file, drafts, report)
+    placed = build_clients(file, data, brokers, sites, folder, report)
     programs, origin = build_programs(file, data, brokers, sites, report)
     network = sites.network(report)
     addresses = {node.id: node.address for node in network.nodes}
@@ -89,6 +98,28 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
         tls=file.tls,
         sample_every_us=file.sample_every,
     )
+
+
+def build_clients(
+    file: TopologyFile,
+    data: dict[str, Any],
+    brokers: list[Broker],
+    sites: Sites,
+    folder: Path,
+    report: Report,
+) -> Placed:
+    """Clients written out, then those that workloads make for them."""
+    placed = attach_clients(draft_clients(file, data, report), file, brokers, sites, report)
+    for client in placed.clients:
+        complete_publications(client, placed.drafts[client.id], folder, report)
+    publishers = [client for client in placed.clients if client.publications]
+    made = build_workloads(file, publishers, brokers, report)
+    add_interests(file, placed.clients, report)
+    for client in placed.clients:
+        check_filters(client, placed.drafts[client.id], report)
+    placed.clients += made.clients
+    placed.drafts |= made.drafts
+    return placed
 
 
 OwnTimes = dict[str, tuple[str, str, Steps]]

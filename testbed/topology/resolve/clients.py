@@ -30,6 +30,7 @@ class ClientDraft:
     spec: ClientGroup
     item: ClientItem
     path: Steps
+    variables: dict[str, Any] = field(default_factory=dict)
 
     def setting(self, name: str) -> Any:
         """The item's value, or the group's."""
@@ -65,7 +66,7 @@ def _drafts_of(name: str, group: ClientGroup, raw: dict[str, Any], report: Repor
             report.add(path, text, key=True)
         spec = group if variables is None else filled_group(ClientGroup, raw, variables, path, report)
         if spec is not None:
-            out.append(ClientDraft(id, name, spec, group.items.get(id, ClientItem()), path))
+            out.append(ClientDraft(id, name, spec, group.items.get(id, ClientItem()), path, variables or {}))
     for id in group.items:
         if id not in {draft.id for draft in out}:
             report.unknown((*path, "items", id), f"client of group {name!r} called", id, [d.id for d in out])
@@ -129,16 +130,13 @@ class BrokerPicker:
 def _client(draft: ClientDraft, broker: Broker, file: TopologyFile, sites: Sites, report: Report) -> Client:
     subscriptions = [_subscription(one) for one in draft.setting("subscribe") or []]
     publish = publications(draft, file, report)
-    advertisements = draft.setting("advertise")
-    if advertisements is None:
-        advertisements = default_advertisements(publish)
-    check_kind(draft, publish is not None, bool(subscriptions), report)
+    check_kind(draft, publish is not None, bool(subscriptions) or draft.spec.topics is not None, report)
     return Client(
         id=draft.id,
         node=_node(draft, broker, file, sites, report),
         broker=broker.id,
         group=draft.group,
-        advertisements=list(advertisements),
+        advertisements=list(draft.setting("advertise") or []),  # none: completed by the source
         subscriptions=subscriptions,
         publications=publish,
         seed=seed_for(file.seed, "client", draft.id),
@@ -180,7 +178,7 @@ def publications(draft: ClientDraft, file: TopologyFile, report: Report) -> Publ
         first = file.defaults.client.lead + Draw(file.seed, "first publication", draft.id).below(period)
     return PublicationPlan(
         source=spec.source,
-        parameters=dict(spec.parameters),
+        parameters=_parameters(spec, draft),
         period_us=period,
         arrival=spec.arrival,
         first_us=first,
@@ -189,13 +187,12 @@ def publications(draft: ClientDraft, file: TopologyFile, report: Report) -> Publ
     )
 
 
-def default_advertisements(publish: PublicationPlan | None) -> list[str]:
-    """What a source announces."""
-    if publish is None:
-        return []
-    if publish.source == "stock" and "symbol" in publish.parameters:
-        return [f"[class,eq,'STOCK'],[symbol,eq,'{publish.parameters['symbol']}']"]
-    return []
+def _parameters(spec: Publications, draft: ClientDraft) -> dict[str, Any]:
+    """The source's parameters; a `symbol` of the group's `for_each` need not be repeated."""
+    parameters = dict(spec.parameters)
+    if spec.source == "stock" and "symbol" in draft.variables:
+        parameters.setdefault("symbol", draft.variables["symbol"])
+    return parameters
 
 
 def check_kind(draft: ClientDraft, publishes: bool, subscribes: bool, report: Report) -> None:

@@ -55,11 +55,9 @@ def names_of(
     seen: dict[str, str] = {}
     for section, processes in sections.items():
         for process in processes:  # type: ignore[attr-defined]
-            names.sets.setdefault(process.group, [])
-            if process.id not in names.sets[process.group]:
-                names.sets[process.group].append(process.id)
-            if process.id in seen and seen[process.id] != section:
-                hint = f"it is also in `{seen[process.id]}`; rename one"
+            names.sets.setdefault(process.group, []).append(process.id)
+            if process.id in seen:
+                hint = f"it is already in `{seen[process.id]}`; change an id pattern"
                 report.add((section, process.group), f"duplicate id {process.id!r}", hint, key=True)
             seen[process.id] = section
     names.ids = list(seen)

@@ -41,7 +41,7 @@ class TopologyFile(Section):
     programs: dict[Id, ProgramGroup] = Field(default={}, description="other programs")
     phases: list[PhaseSpec] = Field(
         default=[],
-        description="in order; default overlay (links up), subscribers (settled), publishers (for `duration`)",
+        description="in order; default overlay (links up), subscribers (settled), publishers (`duration`)",
     )
     events: list[EventSpec] = Field(default=[], description="faults, churn and changes")
     capture: CaptureSpec = Field(default=CaptureSpec(), description="packets to keep")

@@ -101,6 +101,15 @@ class ClientSettings(Section):
     on_crash: OnCrash | None = Field(default=None, description="when the process dies unasked")
 
 
+class TopicInterests(Section):
+    """Interests in topics, drawn by popularity: each topic is a subscription [class,eq,'t7']."""
+
+    topics: Count = Field(description="number of topics, t0, t1, ...")
+    per_client: Count = Field(default=5, description="distinct topics of each client")
+    law: str = Field(default="uniform", description="popularity: uniform, zipf, exponential, multimodal")
+    parameters: dict[str, float | int] = Field(default={}, description="of the law, e.g. {exponent: 1.0}")
+
+
 class ClientGroup(Group, ClientSettings):
     """A client, or a group of them; `workload` makes the subscribers of a group of publishers."""
 
@@ -115,6 +124,9 @@ class ClientGroup(Group, ClientSettings):
     spread: Count = Field(default=16, description="X: brokers that hold a publisher's subscribers")
     shares: dict[Literal["low", "medium", "high"], Fraction] | None = Field(
         default=None, description="shares of subscriber kinds; default 70/25/5 % random, 95/0/5 % clustered"
+    )
+    topics: TopicInterests | None = Field(
+        default=None, description="subscriptions to topics, for each client"
     )
     items: dict[str, ClientItem] = Field(default={}, description="client id: what differs for that one")
 
