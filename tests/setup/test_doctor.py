@@ -16,6 +16,7 @@ from testbed.doctor import attempt as attempting
 from testbed.doctor import examination, guest_engine, guest_kernel, host_engine, leftovers, resources
 from testbed.doctor.engines import Choice, choose, chosen
 from testbed.doctor.finding import Finding, State
+from testbed.emulation.network.created import boot_id, start_time
 from testbed.errors import TestbedError
 
 
@@ -267,11 +268,41 @@ def test_disk_looks_at_the_nearest_folder_that_exists(
     assert asked == [tmp_path]
 
 
-def test_leftover_interfaces_are_listed(commands: FakeCommands) -> None:
-    commands.add("ip", '[ "$5" = veth ] && echo \'[{"ifname": "h1-eth0"}, {}]\' || true')
-    finding = leftovers.leftovers()
-    assert finding.state is State.NOTE
-    assert "h1-eth0" in finding.detail
+def record(run: Path, boot: str, namespaces: list[str], pid: int = 0, started: int = 0) -> None:
+    run.mkdir(parents=True)
+    processes = [{"what": "broker b1", "pid": pid, "started": started}] if pid else []
+    document = {"boot": boot, "namespaces": namespaces, "processes": processes, "interfaces": ["b1-eth0"]}
+    (run / "created.json").write_text(json.dumps(document))
+
+
+def test_no_record_no_leftovers(tmp_path: Path) -> None:
+    assert leftovers.leftovers(tmp_path).state is State.OK
+
+
+def test_a_namespace_of_a_run_that_still_exists_is_a_leftover(tmp_path: Path) -> None:
+    space = tmp_path / "namespace"
+    space.touch()
+    run = tmp_path / "results" / "quickstart" / "run-1"
+    record(run, boot_id(), [str(space), str(tmp_path / "gone")])
+    finding = leftovers.leftovers(tmp_path / "results")
+    assert finding.state is State.MISSING
+    assert "1 namespaces" in finding.detail
+    assert finding.fix == f"testbed clean {run}"
+    assert finding.wanted_by == ()
+
+
+def test_a_process_of_a_run_that_still_lives_is_a_leftover(tmp_path: Path) -> None:
+    own_start = start_time(os.getpid()) or 0
+    record(tmp_path / "quickstart" / "run-1", boot_id(), [], os.getpid(), own_start)
+    record(tmp_path / "quickstart" / "run-2", boot_id(), [], os.getpid(), own_start - 1)
+    finding = leftovers.leftovers(tmp_path)
+    assert "run-1: 1 processes" in finding.detail
+    assert "run-2" not in finding.detail
+
+
+def test_what_another_boot_recorded_is_gone(tmp_path: Path) -> None:
+    record(tmp_path / "quickstart" / "run-1", "another boot", [str(tmp_path)])
+    assert leftovers.leftovers(tmp_path).state is State.OK
 
 
 # ---- the choice of engine ---------------------------------------------------------------------------------
