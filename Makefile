@@ -77,8 +77,8 @@ test-fast: python proto-if-needed ## only the tests that start neither Spark nor
 nightly: setup ## all tests, the long and the special ones too
 	@WORKERS=$(WORKERS) scripts/run-tests fast spark browser guest nightly
 
-bench: setup ## measure; results in artifacts/bench
-	@scripts/run-benchmarks
+bench: setup ## measure (BENCH=name for one); kept in artifacts/bench
+	@scripts/run-benchmarks $(BENCH)
 
 verify: lint types imports proto-check shell ## all quality gates
 
