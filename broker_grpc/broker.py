@@ -197,7 +197,13 @@ class Broker:
         self._distribute(now_us, source, envelope, targets, 0, 0)
 
     def _distribute(
-        self, now_us: int, source: str, envelope: Envelope, targets: set[str], queueing_us: int, matching_us: int
+        self,
+        now_us: int,
+        source: str,
+        envelope: Envelope,
+        targets: set[str],
+        queueing_us: int,
+        matching_us: int,
     ) -> None:
         """Rule 3: a copy per distinct last hop, never back to the broker it came from."""
         publication: Publication = envelope.body  # type: ignore[assignment]
@@ -301,7 +307,9 @@ class Broker:
     def _advertisement(self, peer: Peer, envelope: Envelope, body: Advertisement) -> None:
         filter_ = Filter.checked(body.predicates, self.options.max_predicates)
         if peer.kind == "client":
-            body = Advertisement(self._new_id(peer, body.id, "a", self.routing.srt.get), peer.name, body.predicates)
+            body = Advertisement(
+                self._new_id(peer, body.id, "a", self.routing.srt.get), peer.name, body.predicates
+            )
         else:
             self._repair.seen(peer.name, body.id)
         self._tell(self.routing.advertise(Route(body, filter_, peer.name, envelope.hops)))
@@ -310,7 +318,9 @@ class Broker:
     def _subscription(self, peer: Peer, envelope: Envelope, body: Subscription) -> None:
         filter_ = Filter.checked(body.predicates, self.options.max_predicates)
         if peer.kind == "client":
-            body = Subscription(self._new_id(peer, body.id, "s", self.routing.prt.get), peer.name, body.predicates)
+            body = Subscription(
+                self._new_id(peer, body.id, "s", self.routing.prt.get), peer.name, body.predicates
+            )
         else:
             self._repair.seen(peer.name, body.id)
         self._tell(self.routing.subscribe(Route(body, filter_, peer.name, envelope.hops)))
@@ -515,7 +525,9 @@ class Broker:
             self._control(arrival.peer, arrival.envelope)
         self._start_service(at_us)
 
-    def _finish_publication(self, at_us: int, arrival: Arrival, targets: set[str], queueing: int, cost: int) -> None:
+    def _finish_publication(
+        self, at_us: int, arrival: Arrival, targets: set[str], queueing: int, cost: int
+    ) -> None:
         envelope = arrival.envelope
         if arrival.peer not in self._brokers:
             accepted = self._accept(at_us, arrival.peer, envelope)
@@ -535,7 +547,9 @@ class Broker:
         self.monitor.observe_output(peer, at_us - enqueued)
         self._out.append(Send(peer, envelope))
         body = envelope.body
-        event = LogEvent(at_us, 0, self.id, "SENT", TYPE_OF[body.__class__], peer, _id_of(body), envelope.hops, size)
+        event = LogEvent(
+            at_us, 0, self.id, "SENT", TYPE_OF[body.__class__], peer, _id_of(body), envelope.hops, size
+        )
         event.sending_us = at_us - enqueued
         if isinstance(body, Publication):
             event.published_us = body.published_us
@@ -552,7 +566,9 @@ class Broker:
         """The first time only starts the clock; samples then come at a fixed distance, late ones once."""
         every = self.options.sample_every_us
         first = self._sample_at is None
-        self._sample_at = now_us + every if self._sample_at is None else max(self._sample_at + every, now_us + 1)
+        self._sample_at = (
+            now_us + every if self._sample_at is None else max(self._sample_at + every, now_us + 1)
+        )
         utilisation_in, utilisation_out = self.monitor.utilisations(now_us)
         if not first:
             queued = len(self._output) + (len(self._input) if self._input is not None else 0)

@@ -31,8 +31,12 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     ] = 100_000
     # limits and patience of the process (broker_grpc.limits)
     max_message_bytes: Annotated[Positive, Meta(description="a larger message is refused")] = 1 << 20
-    output_queue_messages: Annotated[Positive, Meta(description="waiting per stream; more is dropped")] = 10_000
-    output_queue_bytes: Annotated[Positive, Meta(description="waiting per stream; more is dropped")] = 16 << 20
+    output_queue_messages: Annotated[Positive, Meta(description="waiting per stream; more is dropped")] = (
+        10_000
+    )
+    output_queue_bytes: Annotated[Positive, Meta(description="waiting per stream; more is dropped")] = (
+        16 << 20
+    )
     redial_min_us: Annotated[Positive, Meta(description="first wait after a lost link; it doubles")] = 100_000
     redial_max_us: Annotated[Positive, Meta(description="longest wait between two dials")] = 5_000_000
     hello_timeout_us: Annotated[Positive, Meta(description="patience for the first message")] = 5_000_000
@@ -40,7 +44,9 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     accept_unknown_brokers: Annotated[bool, Meta(description="links from brokers not configured")] = False
     # heartbeats
     heartbeat_interval_us: Annotated[NonNegative, Meta(description="between two heartbeats, 0 = off")] = 0
-    heartbeat_timeout_us: Annotated[Positive, Meta(description="an answer later than this is a miss")] = 5_000_000
+    heartbeat_timeout_us: Annotated[Positive, Meta(description="an answer later than this is a miss")] = (
+        5_000_000
+    )
     heartbeat_threshold: Annotated[Positive, Meta(description="misses in a row that end a link")] = 3
     # link repair
     repair_grace_us: Annotated[

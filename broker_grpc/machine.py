@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from protos.messages import Envelope
+from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 
 PeerKind = Literal["broker", "client"]
@@ -36,7 +36,8 @@ class Received(msgspec.Struct, gc=False):
 class PeerUp(msgspec.Struct, gc=False):
     """A stream to a broker or client is usable in both directions: hellos were exchanged.
 
-    A driver asks `Broker.admit` before; if an older stream of this peer is replaced, its PeerDown comes first.
+    A driver may ask `Broker.admit` before. If it replaces an older stream of this peer, its PeerDown
+    comes first.
     """
 
     peer: str
@@ -95,7 +96,22 @@ class CloseLink(msgspec.Struct, gc=False):
     redial: bool = False
 
 
-Effect = Send | Log | OpenLink | CloseLink
+class Delivered(msgspec.Struct, gc=False):
+    """Client machine only: a publication for the application, over so many overlay links."""
+
+    publication: Publication
+    hops: int
+
+
+class Answered(msgspec.Struct, gc=False):
+    """Client machine only: the request with this token is done (`id`) or refused (`error`)."""
+
+    token: int
+    id: str = ""
+    error: str = ""
+
+
+Effect = Send | Log | OpenLink | CloseLink | Delivered | Answered
 Effects = list[Effect]
 
 

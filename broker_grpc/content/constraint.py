@@ -77,7 +77,9 @@ class Constraint:
     def _prefix_in_range(self) -> bool:
         if self.low is not None and self.low > self.prefix and not str(self.low).startswith(self.prefix):  # type: ignore[operator]
             return False
-        return self.high is None or self.prefix < self.high or (self.prefix == self.high and not self.high_open)  # type: ignore[operator]
+        return (
+            self.high is None or self.prefix < self.high or (self.prefix == self.high and not self.high_open)
+        )  # type: ignore[operator]
 
     # ------------------------------------------------------------ implication
 

@@ -279,7 +279,9 @@ class FilterIndex:
 
     def intersecting(self, filter_: Filter) -> list[str]:
         """Ids of the filters that a publication could match together with this one."""
-        return [id_ for node in self._compatible(filter_) if intersects(node.filter, filter_) for id_ in node.ids]
+        return [
+            id_ for node in self._compatible(filter_) if intersects(node.filter, filter_) for id_ in node.ids
+        ]
 
     def intersects_any(self, filter_: Filter) -> bool:
         return any(intersects(node.filter, filter_) for node in self._compatible(filter_))

@@ -44,8 +44,12 @@ OPERATORS: dict[str, tuple[Operator, bool | None]] = {
     "str-contains": (Operator.STR_CONTAINS, True),
     "isPresent": (Operator.IS_PRESENT, None),
 }
-_TEXT_NAMES = {o: name for name, (o, text) in OPERATORS.items() if text is not False and name not in ("=", "<>")}
-_NUMBER_NAMES = {o: name for name, (o, text) in OPERATORS.items() if text is not True and name not in ("eq", "neq")}
+_TEXT_NAMES = {
+    o: name for name, (o, text) in OPERATORS.items() if text is not False and name not in ("=", "<>")
+}
+_NUMBER_NAMES = {
+    o: name for name, (o, text) in OPERATORS.items() if text is not True and name not in ("eq", "neq")
+}
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[^\s,\[\]'\"]+")
@@ -59,7 +63,9 @@ def parse_filter(text: str, limit: int = MAX_PREDICATES) -> Filter:
     predicates = []
     for at, fields in _groups(text, limit):
         if len(fields) != 3:
-            raise _error(text, at, f"a predicate is [attribute,operator,value], this has {len(fields)} fields")
+            raise _error(
+                text, at, f"a predicate is [attribute,operator,value], this has {len(fields)} fields"
+            )
         predicates.append(_predicate(text, at, fields))
     return Filter.checked(predicates, limit)
 

@@ -84,7 +84,9 @@ def check_predicate(predicate: Predicate) -> None:
     check_attribute(predicate.attribute)
     if predicate.operator not in TESTS:
         known = ", ".join(o.name for o in TESTS)
-        raise LanguageError(f"unknown operator {predicate.operator!r} on {predicate.attribute!r}; known: {known}")
+        raise LanguageError(
+            f"unknown operator {predicate.operator!r} on {predicate.attribute!r}; known: {known}"
+        )
     check_value(predicate.attribute, predicate.value)
     if predicate.operator in STRING_ONLY and not is_text(predicate.value):
         raise LanguageError(

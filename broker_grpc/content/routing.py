@@ -30,7 +30,9 @@ Told = tuple[str, RoutingMessage, int]  # neighbour, message, links crossed when
 class Routing:
     """SRT, PRT and the exports of one broker. Hops are broker or client ids."""
 
-    def __init__(self, subscription_covering: Covering = "off", advertisement_covering: Covering = "off") -> None:
+    def __init__(
+        self, subscription_covering: Covering = "off", advertisement_covering: Covering = "off"
+    ) -> None:
         self.srt = Table()
         self.prt = Table()
         self._subscription_covering: Covering = subscription_covering
