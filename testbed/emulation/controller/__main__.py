@@ -7,6 +7,7 @@ settled, polled; in go {"do": "poll"} and {"do": "stop"}. End of file means stop
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import msgspec
 
 from testbed.emulation.controller.config import ControllerConfig
-from testbed.emulation.controller.platform import app_manager, cfg, controller, eventlet, hub
+from testbed.emulation.controller.platform import app_manager, cfg, eventlet, hub
 
 from testbed.emulation.controller.app import ShortestPaths  # isort: skip
 
@@ -23,13 +24,14 @@ IDLE_SECONDS = 604_800.0
 
 
 def main(config_file: str, descriptor: int) -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     config = msgspec.json.decode(Path(config_file).read_bytes(), type=ControllerConfig)
     line = eventlet.greenio.GreenSocket(eventlet.patcher.original("socket").socket(fileno=descriptor))
     report = _reporter(line)
     ShortestPaths.config = config
     ShortestPaths.report = staticmethod(report)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the harness decides when a Ctrl-C ends the controller
-    app, server = _start(config)
+    app = _start(config)
     report({"event": "listening"})
     if config.poll_every_us:
         hub.spawn(_poll_regularly, app, config.poll_every_us / 1_000_000)
@@ -37,11 +39,10 @@ def main(config_file: str, descriptor: int) -> int:
     app.poll()
     app.files.close()
     report({"event": "stopped"})
-    server.kill()
     return 0
 
 
-def _start(config: ControllerConfig) -> tuple[ShortestPaths, Any]:
+def _start(config: ControllerConfig) -> ShortestPaths:
     host, port = config.listen.rsplit(":", 1)
     arguments = ["--ofp-listen-host", host, "--ofp-tcp-listen-port", port]
     cfg.CONF(args=arguments, project="ryu", version="4.34", default_config_files=[])
@@ -53,9 +54,8 @@ def _start(config: ControllerConfig) -> tuple[ShortestPaths, Any]:
     contexts = manager.create_contexts()
     manager.instantiate_apps(**contexts)
     app = next(app for app in app_manager.SERVICE_BRICKS.values() if isinstance(app, ShortestPaths))
-    server = hub.spawn(controller.OpenFlowController())
-    hub.sleep(0)
-    return app, server
+    hub.sleep(0)  # Ryu's own application listens from here on
+    return app
 
 
 def _reporter(line: Any) -> Any:

@@ -48,13 +48,9 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
 
     # Switches and their ports
 
-    @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)  # type: ignore[untyped-decorator]
-    def on_features(self, event: Any) -> None:
-        datapath = event.msg.datapath
-        datapath.send_msg(datapath.ofproto_parser.OFPPortDescStatsRequest(datapath, 0))
-
-    @set_ev_cls(ofp_event.EventOFPPortDescStatsReply, (CONFIG_DISPATCHER, MAIN_DISPATCHER))  # type: ignore[untyped-decorator]
+    @set_ev_cls(ofp_event.EventOFPPortDescStatsReply, [CONFIG_DISPATCHER, MAIN_DISPATCHER])  # type: ignore[untyped-decorator]
     def on_ports(self, event: Any) -> None:
+        """Ryu asks every new switch for its ports as part of the handshake."""
         datapath = event.msg.datapath
         ports = {_name(port): (port.port_no, _is_up(datapath, port)) for port in event.msg.body}
         switch = self.state.switch_joined(datapath.id, ports)
@@ -64,7 +60,7 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         self.datapaths[switch] = datapath
         self._install([switch])
 
-    @set_ev_cls(ofp_event.EventOFPPortStatus, (CONFIG_DISPATCHER, MAIN_DISPATCHER))  # type: ignore[untyped-decorator]
+    @set_ev_cls(ofp_event.EventOFPPortStatus, [CONFIG_DISPATCHER, MAIN_DISPATCHER])  # type: ignore[untyped-decorator]
     def on_port_status(self, event: Any) -> None:
         message = event.msg
         datapath = message.datapath

@@ -6,8 +6,12 @@ module patches the standard library for green threads: only the controller's pro
 
 from __future__ import annotations
 
-import eventlet
-import eventlet.wsgi
+import warnings
+
+warnings.filterwarnings("ignore", message="(?s).*Eventlet is deprecated")
+
+import eventlet  # noqa: E402
+import eventlet.wsgi  # noqa: E402
 
 if not hasattr(eventlet.wsgi, "ALREADY_HANDLED"):
     eventlet.wsgi.ALREADY_HANDLED = object()

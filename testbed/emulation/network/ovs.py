@@ -31,9 +31,10 @@ OPTIONS = {
 
 
 class OpenVSwitch:
-    def __init__(self, folder: Path, record: Record, enter: Callable[[], None]) -> None:
+    def __init__(self, folder: Path, logs: Path, record: Record, enter: Callable[[], None]) -> None:
         """`enter` is called in each child, before it starts, to move into the switch namespace."""
         self.folder = folder
+        self._logs = logs
         self._record = record
         self._enter = enter
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -41,7 +42,7 @@ class OpenVSwitch:
             **os.environ,
             "OVS_RUNDIR": str(folder),
             "OVS_DBDIR": str(folder),
-            "OVS_LOGDIR": str(folder),
+            "OVS_LOGDIR": str(logs),
         }
 
     def start(self) -> None:
@@ -81,7 +82,7 @@ class OpenVSwitch:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _spawn(self, program: str, *arguments: str) -> None:
-        log = self.folder / f"{program}.log"
+        log = self._logs / f"{program}.log"
         argv = [program, *arguments, "-vconsole:off", "-vsyslog:off", "-vfile:warn", f"--log-file={log}"]
         with (self.folder / f"{program}.out").open("wb") as output:
             process = subprocess.Popen(
@@ -111,7 +112,7 @@ class OpenVSwitch:
         return result.stdout
 
     def _last_words(self) -> str:
-        parts = [path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log"))]
+        parts = [path.read_text(errors="replace") for path in sorted(self._logs.glob("ovs*.log"))]
         lines = "".join(parts).splitlines()[-8:]
         return "; its log ends:\n  " + "\n  ".join(lines) if lines else ""
 

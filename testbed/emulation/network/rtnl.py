@@ -44,10 +44,13 @@ def _end(end: End) -> bytes:
 
 
 def veth(one: End, other: End) -> Request:
-    """A cable: both ends made in their namespaces, named, addressed and up, by one request."""
-    peer = nested(VETH_INFO_PEER, _interface(other.index, IFF_UP, IFF_UP) + _end(other))
+    """A cable: both ends made in their namespaces, named and addressed, by one request.
+
+    They are down: the kernel cannot open an end before the other exists.
+    """
+    peer = nested(VETH_INFO_PEER, _interface(other.index) + _end(other))
     info = nested(IFLA_LINKINFO, text(IFLA_INFO_KIND, "veth"), nested(IFLA_INFO_DATA, peer))
-    body = _interface(one.index, IFF_UP, IFF_UP) + _end(one) + info
+    body = _interface(one.index) + _end(one) + info
     return Request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, body, f"create link {one.name} - {other.name}")
 
 

@@ -1,0 +1,227 @@
+"""`EmulatedNetwork`: the network of a plan, from nothing to up to nothing again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from testbed.emulation.controller.config import ControllerConfig, SwitchPorts
+from testbed.emulation.controller.handle import ControllerHandle
+from testbed.emulation.network.batched import BatchedMininet
+from testbed.emulation.network.created import Record
+from testbed.emulation.network.echo import round_trips_us
+from testbed.emulation.network.errors import NetworkError
+from testbed.emulation.network.fabric import SWITCHES, Fabric
+from testbed.emulation.network.ovs import OpenVSwitch, transaction
+from testbed.emulation.network.topo import import_topo
+from testbed.emulation.network.wiring import Wiring, wire
+from testbed.errors import did_you_mean
+from testbed.runfolder import RunFolder
+from testbed.topology.plan import Plan
+
+Progress = Callable[[str, int, int], None]
+CONTROLLER_ADDRESS = "127.0.0.1:6653"  # inside the switch namespace, so runs cannot clash
+OVS_FOLDER = Path("/run/pubsub-testbed")
+
+
+def _silent(_what: str, _done: int, _of: int) -> None:
+    pass
+
+
+class EmulatedNetwork:
+    """Wraps a real `mininet.net.Mininet` (`.mininet`). Needs root, netem and Open vSwitch on this kernel.
+
+    `epoch_offset_us` turns CLOCK_MONOTONIC into the run's clock; None takes it from the real-time clock now.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        run_folder: RunFolder,
+        *,
+        clock: Literal["virtual", "real"] = "real",
+        epoch_offset_us: int | None = None,
+        poll_every_us: int = 10_000_000,
+    ) -> None:
+        if os.geteuid() != 0:
+            raise NetworkError("an emulated network needs root", hint="use the guest engine, which does not")
+        self.plan = plan
+        if plan.network.mininet and not plan.network.nodes:
+            plan.network = import_topo(plan.network.mininet)
+        self.run_folder = run_folder
+        self.clock = clock
+        self.epoch_offset_us = _offset_us() if epoch_offset_us is None else epoch_offset_us
+        self._poll_every_us = poll_every_us
+        run_folder.create()
+        self._record = Record(run_folder.path)
+        token = "tb" + hashlib.sha256(bytes(run_folder.path.resolve())).hexdigest()[:8]
+        self.wiring: Wiring = wire(plan.network)
+        self.fabric = Fabric(plan.network, self.wiring, plan.seed, token, self._record)
+        self._dpids = {node.id: number for number, node in enumerate(self.wiring.switches(), 1)}
+        self._ovs = OpenVSwitch(OVS_FOLDER / token, run_folder.logs, self._record, self._enter_switches)
+        self._controller: ControllerHandle | None = None
+        self._progress: Progress = _silent
+        self._is_up = False
+        self.mininet: Any = BatchedMininet(plan.network, self.fabric, self._dpids, self._bring_up, self._take_down)
+
+    # Up and down
+
+    def up(self, progress: Progress | None = None) -> None:
+        """Build everything, start the controller, wait for its flows, and check that packets get through."""
+        self._progress = progress or _silent
+        try:
+            self.mininet.start()
+            self.verify()
+        except BaseException:
+            self.down()
+            raise
+
+    def down(self) -> None:
+        """Remove everything this run made; safe to call twice, and after a failed `up`."""
+        self.mininet.stop()
+
+    def _bring_up(self) -> None:
+        steps: list[tuple[str, Callable[[], None]]] = [
+            ("namespaces", self.fabric.create_namespaces),
+            ("controller", self._start_controller),
+            ("switch daemon", self._start_switch_daemon),
+            ("links", self._create_links),
+            ("hosts", self.fabric.configure_hosts),
+            ("switches", self._create_bridges),
+            ("shapes", self.fabric.shape_switches),
+            ("flows", self._await_flows),
+        ]
+        for number, (name, step) in enumerate(steps):
+            self._progress(name, number, len(steps))
+            step()
+        self._progress("up", len(steps), len(steps))
+        self._is_up = True
+        self.mininet.came_up(self._ovs.environment)
+
+    def _create_links(self) -> None:
+        names = [end.name for ends in self.wiring.ends.values() for end in ends]
+        self._record.interfaces(names, list(self._dpids))
+        self.fabric.create_links()
+
+    def _start_switch_daemon(self) -> None:
+        if self._dpids:
+            self._ovs.start()
+
+    def _create_bridges(self) -> None:
+        bridges = {
+            switch: (dpid, [(end.name, end.port) for end in self.wiring.of_node[switch]])
+            for switch, dpid in self._dpids.items()
+        }
+        if not bridges:
+            return
+        if self._controller is not None:
+            self._controller.wait_for("listening", 120)
+        self._ovs.vsctl(*transaction(bridges, f"tcp:{CONTROLLER_ADDRESS}"))
+
+    def _start_controller(self) -> None:
+        if not self._dpids:
+            return
+        ports = {
+            switch: SwitchPorts(
+                dpid,
+                {end.name: end.link for end in self.wiring.of_node[switch]},
+                {end.name: end.peer for end in self.wiring.of_node[switch]},
+            )
+            for switch, dpid in self._dpids.items()
+        }
+        config = ControllerConfig(
+            network=self.plan.network,
+            addresses={host.id: host.address for host in self.wiring.hosts()},
+            switches=ports,
+            listen=CONTROLLER_ADDRESS,
+            ports_file=str(self.run_folder.controller / "ports.jsonl"),
+            flows_file=str(self.run_folder.controller / "flows.jsonl"),
+            epoch_offset_us=self.epoch_offset_us,
+            poll_every_us=self._poll_every_us,
+        )
+        config_file = self.run_folder.controller / "config.json"
+        log_file = self.run_folder.logs / "controller.log"
+        self._controller = ControllerHandle(config, config_file, log_file, self._enter_switches)
+        self._record.process("controller", self._controller.pid)
+
+    def _await_flows(self) -> None:
+        if self._controller is not None:
+            self._controller.wait_for("ready", 120)
+
+    def _take_down(self) -> None:
+        if self._controller is not None:
+            self._controller.stop()
+            self._controller = None
+        self._ovs.stop()
+        self.fabric.remove()
+        self._record.done()
+        self._is_up = False
+
+    def _enter_switches(self) -> None:
+        from testbed.emulation.network import namespaces
+
+        namespaces.enter(self.fabric.namespaces[SWITCHES])
+
+    # Checks
+
+    def verify(self) -> None:
+        """Every host reaches the next one, and not faster than planned: a network is never unshaped unnoticed."""
+        hosts = self.wiring.hosts()
+        ring = [(one, other) for one, other in zip(hosts, hosts[1:] + hosts[:1], strict=True) if one is not other]
+        planned = {(one.id, other.id): self.planned_rtt_us(one.id, other.id) for one, other in ring}
+        reachable = [(one.id, other.id, other.address) for one, other in ring if planned[one.id, other.id] is not None]
+        longest = max((rtt or 0 for rtt in planned.values()), default=0) / 1_000_000
+        measured = round_trips_us(self.fabric.namespaces, reachable, seconds=2 * longest + 2, attempts=8)
+        for one, other, _address in reachable:
+            wanted = planned[one, other] or 0
+            least = wanted - 2 * self._path_jitter_us(one, other)
+            got = measured.get((one, other))
+            if got is None:
+                raise NetworkError(f"no packet gets from {one} to {other}", hint="see logs/controller.log in the run")
+            if got < least * 0.999 - 1:
+                raise NetworkError(f"{one} to {other} takes {got:.0f} us, but {wanted} us are planned: not shaped")
+
+    def _path_jitter_us(self, one: str, other: str) -> int:
+        pairs = sum(p.jitter_us for p in self.plan.network.pairs if {p.a, p.b} == {one, other})
+        return pairs + sum(link.jitter_us for link in self.fabric.path_links(one, other) or [])
+
+    def planned_rtt_us(self, one: str, other: str) -> int | None:
+        """Round trip by the shortest path as the network is now; None when there is no way."""
+        there, back = self.fabric.latency_us(one, other), self.fabric.latency_us(other, one)
+        return None if there is None or back is None else there + back
+
+    # Processes
+
+    def enter(self, node: str) -> None:
+        """Move the calling process (a forked child) into the host's network namespace."""
+        self._known(node)
+        self.fabric.enter(node)
+
+    def run(
+        self, node: str, argv: Sequence[str], *, timeout: float | None = None, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on a host and wait for it; output is captured as text unless told otherwise."""
+        self._known(node)
+        if not {"stdout", "stderr", "capture_output"} & options.keys():
+            options["capture_output"] = True
+        options.setdefault("text", True)
+        return subprocess.run(list(argv), preexec_fn=lambda: self.fabric.enter(node), timeout=timeout, **options)
+
+    def _known(self, node: str) -> None:
+        if node not in self.wiring.nodes:
+            raise NetworkError(f"no node {node!r} in the network", hint=did_you_mean(node, self.wiring.nodes))
+
+    def stop_controller(self) -> None:
+        """End the controller after a last reading of all counters; forwarding goes on."""
+        if self._controller is not None:
+            self._ovs.push_statistics()
+            self._controller.stop()
+
+
+def _offset_us() -> int:
+    return (time.clock_gettime_ns(time.CLOCK_REALTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)) // 1_000
