@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from broker_grpc.conversation import converse
-from broker_grpc.errors import BrokerError, ProtocolError
-from broker_grpc.handshake import check_identity, check_taken, hello, read_hello, refusal
+from broker_grpc.errors import BrokerError, DrainingError
+from broker_grpc.handshake import check_identity, check_taken, log_hellos, read_hello, refuse_hello
 from broker_grpc.runtime import Runtime
 from broker_grpc.session import Session
 from broker_grpc.transport import AcceptedStream, StreamLost
-from protos.records import LogEvent
 
 
 class ClientGate:
     """Lets clients in, one stream per id, and no new ones while the broker drains."""
 
-    def __init__(self, broker: str, incarnation: int, runtime: Runtime) -> None:
-        self._hello = hello(broker, "broker", incarnation)
+    def __init__(self, hello_bytes: bytes, runtime: Runtime) -> None:
+        self._hello = hello_bytes
         self._runtime = runtime
         self.draining = False
 
@@ -26,8 +25,7 @@ class ClientGate:
         try:
             session = await self._greet(stream)
         except BrokerError as error:
-            self._runtime.log.write(LogEvent(kind="REFUSED", type="hello", detail=f"{error.reason}: {error}"))
-            await stream.write(refusal(error))
+            await refuse_hello(stream, error, self._runtime.log)
         except StreamLost:
             return
         else:
@@ -37,8 +35,9 @@ class ClientGate:
         runtime = self._runtime
         greeting = await read_hello(stream, "client", runtime.limits)
         if self.draining:
-            raise ProtocolError("this broker takes no new clients: it is draining")
+            raise DrainingError("this broker takes no new clients: it is draining")
         check_identity(stream, greeting.id)
         check_taken(stream, greeting, runtime.sessions.get(greeting.id))
         await stream.write(self._hello)
+        log_hellos(runtime.log, greeting, self._hello)
         return Session(greeting.id, "client", greeting.incarnation, stream, runtime.limits)

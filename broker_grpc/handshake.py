@@ -8,16 +8,19 @@ and by a later incarnation (a restart or a reconnection).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 
-from broker_grpc.errors import BrokerError, LimitExceeded, ProtocolError
+from broker_grpc.errors import BrokerError, DuplicateError, LimitExceeded, ProtocolError
+from broker_grpc.eventlog import EventLog
 from broker_grpc.limits import Limits
 from broker_grpc.machine import PeerKind
 from broker_grpc.session import Session
 from broker_grpc.transport import Stream, StreamLost
-from protos.envelope import VERSION, MalformedEnvelope, UnknownMessage, decode, encode
+from protos.envelope import VERSION, MalformedEnvelope, UnknownMessage, decode, encode, encoded_size
 from protos.messages import Envelope, Hello, Refusal
 from protos.messages import PeerKind as WireKind
+from protos.records import LogEvent
 
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 MAX_ID_LENGTH = 100
@@ -27,8 +30,19 @@ def hello(identity: str, kind: PeerKind, incarnation: int) -> bytes:
     return encode(Envelope(Hello(identity, WIRE_KIND[kind], VERSION, incarnation), 0, 0, VERSION))
 
 
-def refusal(error: BrokerError) -> bytes:
-    return encode(Envelope(Refusal(error.reason, str(error)), 0, 0, VERSION))
+async def refuse_hello(stream: Stream, error: BrokerError, log: EventLog) -> None:
+    """Say why, and let the stream end."""
+    log.write(LogEvent(kind="REFUSED", type="hello", detail=f"{error.reason}: {error}"))
+    data = encode(Envelope(Refusal(error.reason, str(error)), 0, 0, VERSION))
+    with contextlib.suppress(StreamLost):
+        await stream.write(data)
+
+
+def log_hellos(log: EventLog, received: Hello, sent: bytes) -> None:
+    """They cross the wire like all else: the log and a capture must tell of the same messages."""
+    size = encoded_size(Envelope(received, 0, 0, VERSION))
+    log.write(LogEvent(kind="RECEIVED", type="hello", peer=received.id, bytes=size))
+    log.write(LogEvent(kind="SENT", type="hello", peer=received.id, bytes=len(sent)))
 
 
 async def read_hello(stream: Stream, kind: PeerKind, limits: Limits) -> Hello:
@@ -85,9 +99,10 @@ def check_taken(stream: Stream, greeting: Hello, live: Session | None) -> None:
     """An id with a live stream: only its owner's newer stream may replace it."""
     if live is None:
         return
-    if greeting.incarnation < live.incarnation:
-        raise ProtocolError(f"{greeting.id!r} is connected with a later incarnation")
-    if live.kind == "client" and greeting.incarnation == live.incarnation:
-        raise ProtocolError(f"{greeting.id!r} is already connected")
+    if greeting.incarnation <= live.incarnation:
+        raise DuplicateError(
+            f"{greeting.id!r} is already connected, as incarnation {live.incarnation};"
+            f" this is {greeting.incarnation}"
+        )
     if stream.remote_address() != live.stream.remote_address():
-        raise ProtocolError(f"{greeting.id!r} is already connected from {live.stream.remote_address()}")
+        raise DuplicateError(f"{greeting.id!r} is already connected from {live.stream.remote_address()}")

@@ -10,8 +10,9 @@ from typing import Any
 
 from broker_grpc.conversation import converse
 from broker_grpc.errors import BrokerError, ProtocolError
-from broker_grpc.handshake import check_link, check_taken, hello, read_hello, refusal
+from broker_grpc.handshake import check_link, check_taken, hello, log_hellos, read_hello, refuse_hello
 from broker_grpc.limits import Limits
+from broker_grpc.links import hello_incarnation
 from broker_grpc.runtime import Runtime
 from broker_grpc.session import Session
 from broker_grpc.tls import TlsFiles
@@ -32,8 +33,7 @@ class LinkGate:
         try:
             session = await self._greet(stream)
         except BrokerError as error:
-            self._runtime.log.write(LogEvent(kind="REFUSED", type="hello", detail=f"{error.reason}: {error}"))
-            await stream.write(refusal(error))
+            await refuse_hello(stream, error, self._runtime.log)
         except StreamLost:
             return
         else:
@@ -45,6 +45,7 @@ class LinkGate:
         check_link(stream, greeting, self._neighbours, runtime.limits)
         check_taken(stream, greeting, runtime.sessions.get(greeting.id))
         await stream.write(self._hello)
+        log_hellos(runtime.log, greeting, self._hello)
         return Session(greeting.id, "broker", greeting.incarnation, stream, runtime.limits)
 
 
@@ -68,9 +69,12 @@ class Backoff:
 class Dialler:
     """Dials until told to stop: the LinkKeeper of a broker process."""
 
-    def __init__(self, identity: str, hello_bytes: bytes, runtime: Runtime, seed: int, tls: TlsFiles | None):
+    def __init__(
+        self, identity: str, incarnation: int, runtime: Runtime, seed: int, tls: TlsFiles | None
+    ) -> None:
         self._identity = identity
-        self._hello = hello_bytes
+        self._incarnation = incarnation
+        self._dials = 0
         self._runtime = runtime
         self._seed = seed
         self._tls = tls
@@ -80,12 +84,13 @@ class Dialler:
         if peer not in self._tasks:
             self._tasks[peer] = asyncio.create_task(self._keep(peer, address), name=f"dial {peer}")
 
-    def close(self, peer: str, reason: str) -> None:
-        task = self._tasks.pop(peer, None)
+    def close(self, peer: str, reason: str, redial: bool) -> None:
+        """End the stream; unless `redial`, the task that keeps it ends too."""
         session = self._runtime.sessions.get(peer)
+        task = None if redial else self._tasks.pop(peer, None)
         if session is not None:
-            self._runtime.detach(session, reason)
-            session.close(reason)
+            # Later, not from inside the machine's own answer: it hears of this end as of any other.
+            asyncio.get_running_loop().call_soon(session.close, reason)
         elif task is not None:
             task.cancel()
 
@@ -125,12 +130,15 @@ class Dialler:
 
     async def _greet(self, peer: str, stream: DialledStream) -> Session:
         limits = self._runtime.limits
+        self._dials += 1
+        greeting = hello(self._identity, "broker", hello_incarnation(self._incarnation, self._dials))
         try:
             async with asyncio.timeout(limits.hello_timeout_us / 1e6):
-                await stream.write(self._hello)
+                await stream.write(greeting)
         except TimeoutError:
             raise StreamLost("no connection in time") from None
-        greeting = await read_hello(stream, "broker", limits)
-        if greeting.id != peer:
-            raise ProtocolError(f"dialled {peer!r} and got {greeting.id!r}")
-        return Session(peer, "broker", greeting.incarnation, stream, limits)
+        answer = await read_hello(stream, "broker", limits)
+        if answer.id != peer:
+            raise ProtocolError(f"dialled {peer!r} and got {answer.id!r}")
+        log_hellos(self._runtime.log, answer, greeting)
+        return Session(peer, "broker", answer.incarnation, stream, limits)

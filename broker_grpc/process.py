@@ -23,6 +23,7 @@ from broker_grpc.eventlog import EventLog
 from broker_grpc.eventloop import run
 from broker_grpc.handshake import hello
 from broker_grpc.limits import limits_from
+from broker_grpc.links import hello_incarnation
 from broker_grpc.machine import Machine
 from broker_grpc.peers import Dialler, LinkGate
 from broker_grpc.runtime import Runtime
@@ -53,16 +54,19 @@ class BrokerProcess:
         self._tls = TlsFiles(**tls_fields(config.tls)) if config.tls else None
         limits = limits_from(config.options)
         self.log = EventLog(
-            config.events, config.broker, RunClock(config.epoch_offset_us), on_first=self._flush_later
+            config.events or os.devnull,
+            config.broker,
+            RunClock(config.epoch_offset_us),
+            on_first=self._flush_later,
         )
         self._flush_s = limits.log_flush_us / 1e6
         self.runtime = Runtime(machine, RunClock(config.epoch_offset_us), self.log, limits)
-        greeting = hello(config.broker, "broker", config.incarnation)
-        self._dialler = Dialler(config.broker, greeting, self.runtime, config.seed, self._tls)
+        greeting = hello(config.broker, "broker", hello_incarnation(config.incarnation, 0))
+        self._dialler = Dialler(config.broker, config.incarnation, self.runtime, config.seed, self._tls)
         self.runtime.links = self._dialler
         self.runtime.on_link = self._tell_link
         self._addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
-        self._clients = ClientGate(config.broker, config.incarnation, self.runtime)
+        self._clients = ClientGate(greeting, self.runtime)
         self._links = LinkGate(greeting, self._addresses, self.runtime)
         self._server: Any = None
         self._control_fd = control_fd

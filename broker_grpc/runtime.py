@@ -24,12 +24,13 @@ from broker_grpc.machine import (
     PeerDown,
     PeerUp,
     Received,
+    Rejected,
     Send,
     Stimulus,
 )
 from broker_grpc.session import Session
 from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode
-from protos.messages import Envelope, Hello, Publication, Refusal
+from protos.messages import Envelope, Publication, Refusal
 from protos.records import LogEvent
 
 NO_TIMER = 1 << 63
@@ -38,7 +39,7 @@ NO_TIMER = 1 << 63
 class LinkKeeper(Protocol):
     def open(self, peer: str, address: str) -> None: ...
 
-    def close(self, peer: str, reason: str) -> None: ...
+    def close(self, peer: str, reason: str, redial: bool) -> None: ...
 
 
 class Runtime:
@@ -50,7 +51,6 @@ class Runtime:
         self.sessions: dict[str, Session] = {}
         self.links: LinkKeeper | None = None
         self.dropped = 0
-        self.refused = 0
         self.on_link: Callable[[str, bool], None] = lambda peer, up: None
         self._loop = asyncio.get_running_loop()
         self._now = 0
@@ -66,7 +66,7 @@ class Runtime:
             self.detach(older, "replaced by a newer stream")
             older.close("replaced by a newer stream")
         self.sessions[session.peer] = session
-        self.feed(PeerUp(session.peer, session.kind))
+        self.feed(PeerUp(session.peer, session.kind, session.incarnation))
         if session.kind == "broker":
             self.on_link(session.peer, True)
 
@@ -81,23 +81,20 @@ class Runtime:
     def received(self, session: Session, data: bytes) -> None:
         if len(data) > self.limits.max_message_bytes:
             detail = f"{len(data)} bytes, at most {self.limits.max_message_bytes} are accepted"
-            return self.refuse(session, "limit_exceeded", detail)
+            return self.feed(Rejected(session.peer, "limit_exceeded", detail))
         try:
             envelope = decode(data)
         except UnknownMessage as error:
-            return self.refuse(session, "unknown_message", str(error))
+            return self.feed(Rejected(session.peer, "unknown_message", str(error)))
         except MalformedEnvelope as error:
-            return self.refuse(session, "malformed", str(error))
-        if envelope.body.__class__ is Hello:
-            return self.refuse(session, "protocol", "a second hello", envelope.request)
+            return self.feed(Rejected(session.peer, "malformed", str(error)))
         try:
             self.feed(Received(session.peer, envelope))
         except BrokerError as error:
             self.refuse(session, error.reason, str(error), envelope.request)
 
     def refuse(self, session: Session, reason: str, detail: str, request: int = 0) -> None:
-        """Say no to one message; the stream stays up."""
-        self.refused += 1
+        """Say no to one message that the machine would not take; the stream stays up."""
         session.send(encode(Envelope(Refusal(reason, detail), 0, request, VERSION)))
         self.log.write(LogEvent(kind="REFUSED", peer=session.peer, detail=f"{reason}: {detail}"))
 
@@ -119,7 +116,7 @@ class Runtime:
                 if effect.envelope is not last:  # type: ignore[union-attr]
                     last = effect.envelope  # type: ignore[union-attr]
                     data = encode(last)
-                self._send(effect.peer, last, data)  # type: ignore[union-attr,arg-type]
+                self._send(effect.peer, last, data)  # type: ignore[union-attr]
             elif kind is Log:
                 self._write(effect.event)  # type: ignore[union-attr]
             elif self.links is not None:
@@ -128,9 +125,13 @@ class Runtime:
     def _send(self, peer: str, envelope: Envelope, data: bytes) -> None:
         session = self.sessions.get(peer)
         if session is None:
-            self._drop(peer, envelope, len(data), "no stream to this peer")
-        elif not session.send(data):
+            return self._drop(peer, envelope, len(data), "no stream to this peer")
+        droppable = envelope.body.__class__ is Publication
+        if not session.send(data, droppable):
             self._drop(peer, envelope, len(data), "output queue full")
+            if not droppable:
+                # Not from inside the machine's own answer: it hears of the end as of any other.
+                self._loop.call_soon(session.close, "output queue full")
 
     def _drop(self, peer: str, envelope: Envelope, size: int, reason: str) -> None:
         self.dropped += 1
@@ -159,7 +160,7 @@ class Runtime:
         if isinstance(effect, OpenLink):
             self.links.open(effect.peer, effect.address)
         else:
-            self.links.close(effect.peer, effect.reason)
+            self.links.close(effect.peer, effect.reason, effect.redial)
 
     # ------------------------------------------------------------ one timer
 

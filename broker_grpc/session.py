@@ -20,7 +20,6 @@ class Session:
         self.incarnation = incarnation
         self.stream = stream
         self.dropped = 0
-        self.overflowing = False  # the last message was dropped
         self.closing = ""  # why we end it ourselves
         self._max_messages = limits.output_queue_messages
         self._max_bytes = limits.output_queue_bytes
@@ -35,14 +34,17 @@ class Session:
         """Messages accepted and not yet given to gRPC."""
         return len(self._queue)
 
-    def send(self, data: bytes) -> bool:
-        """Queue a message; False when the queue is full and the message is dropped."""
+    def send(self, data: bytes, droppable: bool = True) -> bool:
+        """Queue a message; False when the queue is full and the message is dropped.
+
+        What may not be dropped (routing messages: without one of them tables would be wrong for ever) gets
+        twice the room; when that is full too, False says that the stream must end.
+        """
         queue = self._queue
-        if len(queue) >= self._max_messages or self._bytes + len(data) > self._max_bytes:
+        room = 1 if droppable else 2
+        if len(queue) >= self._max_messages * room or self._bytes + len(data) > self._max_bytes * room:
             self.dropped += 1
-            self.overflowing = True
             return False
-        self.overflowing = False
         queue.append(data)
         self._bytes += len(data)
         if self._work is not None:

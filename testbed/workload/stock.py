@@ -19,12 +19,11 @@ from testbed.workload.quantiles import Quantiles, mix
 CLASS = "STOCK"
 
 # (high - low) / low over all symbols and days. The points below the last one are measured; the end is ours.
-RANGE = Quantiles(
-    [
-        (0, 0), (0.10, 0), (0.25, 0.023), (0.50, 0.047), (0.75, 0.081), (0.90, 0.131), (0.95, 0.175),
-        (0.99, 0.315), (1, 0.60),
-    ]  # fmt: skip
-)
+_RANGE_POINTS = [
+    (0, 0), (0.10, 0), (0.25, 0.023), (0.50, 0.047), (0.75, 0.081), (0.90, 0.131), (0.95, 0.175),
+    (0.99, 0.315), (1, 0.60),
+]  # fmt: skip
+RANGE = Quantiles(_RANGE_POINTS)
 # ln(volume): measured at 50, 75, 90 and 99 %; zero on the lowest 5 % of days.
 LOG_VOLUME = Quantiles(
     [(0, 0), (0.05, 4.6), (0.25, 8.6), (0.50, 10.97), (0.75, 13.91), (0.90, 15.86), (0.99, 17.86), (1, 19.5)]

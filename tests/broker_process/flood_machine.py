@@ -10,10 +10,20 @@ from types import SimpleNamespace
 
 import msgspec
 
-from broker_grpc.errors import LanguageError
-from broker_grpc.machine import DeadlineReached, Effects, Log, PeerDown, PeerUp, Received, Send, Stimulus
+from broker_grpc.errors import LanguageError, ProtocolError
+from broker_grpc.machine import (
+    DeadlineReached,
+    Effects,
+    Log,
+    PeerDown,
+    PeerUp,
+    Received,
+    Rejected,
+    Send,
+    Stimulus,
+)
 from broker_grpc.process import BrokerProcess
-from protos.messages import Ack, Envelope, Publication, Subscription, Unsubscription
+from protos.messages import Ack, Envelope, Hello, Publication, Refusal, Subscription, Unsubscription
 from protos.records import LogEvent
 
 
@@ -27,7 +37,7 @@ class FloodMachine:
 
     def handle(self, now_us: int, stimulus: Stimulus) -> Effects:
         match stimulus:
-            case PeerUp(peer, kind):
+            case PeerUp(peer, kind, _):
                 self.peers[peer] = kind
                 if self.tick_us and self.deadline is None:
                     self.deadline = now_us + self.tick_us
@@ -38,6 +48,9 @@ class FloodMachine:
                 return [Log(LogEvent(kind="LINK_DOWN", peer=peer, detail=reason))]
             case Received(peer, envelope):
                 return self._received(peer, envelope)
+            case Rejected(peer, reason, detail):
+                event = LogEvent(kind="REFUSED", peer=peer, detail=f"{reason}: {detail}")
+                return [Log(event), Send(peer, Envelope(Refusal(reason, detail)))]
             case DeadlineReached():
                 assert self.deadline is not None
                 assert self.deadline <= now_us
@@ -59,6 +72,8 @@ class FloodMachine:
         if isinstance(body, Unsubscription):
             self.subscriptions.pop(body.id, None)
             return [Send(peer, Envelope(Ack(body.id, ""), 0, envelope.request, envelope.version))]
+        if isinstance(body, Hello):
+            raise ProtocolError("a second hello")
         return []
 
     def next_deadline_us(self) -> int | None:
