@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from testbed.errors import InputError
@@ -17,6 +17,10 @@ class Problem:
     column: int
     message: str
     hint: str = ""
+
+    def fields(self) -> dict[str, str | int]:
+        """For JSON."""
+        return asdict(self)
 
     def __str__(self) -> str:
         text = f"{self.file}:{self.line}:{self.column}: {self.message}"
