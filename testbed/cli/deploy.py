@@ -110,6 +110,7 @@ def fidelity_line(fidelity: object) -> str:
     from protos.records import Fidelity
 
     assert isinstance(fidelity, Fidelity)
-    errors = f"p50 {fidelity.error_p50_us:.0f} us, p99 {fidelity.error_p99_us:.0f} us, max {fidelity.error_max_us:.0f} us"
+    shown = {"p50": fidelity.error_p50_us, "p99": fidelity.error_p99_us, "max": fidelity.error_max_us}
+    errors = ", ".join(f"{name} {value:.0f} us" for name, value in shown.items())
     why = f" ({fidelity.reason})" if fidelity.reason else ""
     return f"fidelity {fidelity.verdict}{why}: {fidelity.probes} probes, error {errors}"

@@ -1,7 +1,7 @@
 """Finding a running deployment, and doing things inside it from outside.
 
 RUNFOLDER/deployment.json exists from the moment the processes can be started until everything is down. It
-tells the engine, the addresses of the brokers, and where the runner answers (a socket on the runner's kernel).
+tells the engine, the addresses of the brokers, and where the runner answers (a socket on its kernel).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Deployment:
 
 
 def find(run: str | Path | None = None, results: Path = Path("results")) -> Deployment:
-    """A deployment by its folder, its run id or its experiment's name; without a name, the only one that is up."""
+    """A deployment by folder, run id or experiment; without a name, the only one that is up."""
     candidates = [RunFolder(path.parent) for path in sorted(results.glob(f"*/*/{DEPLOYMENT_FILE}"))]
     candidates = [folder for folder in candidates if folder.path.name != "latest"]
     if run is not None:

@@ -66,7 +66,6 @@ class GuestEngine:
             clock=options.clock,  # type: ignore[arg-type]
             cwd=REPOSITORY,
             shared=(run.path,),
-            openvswitch=True,
             seed=plan.seed,
         )
         self._run, self._keep = run, options.keep

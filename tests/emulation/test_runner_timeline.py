@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 
 from testbed.emulation.runner import stimuli as s
@@ -73,7 +74,7 @@ class Play:
                 if self.busy >= 0:
                     self.look.brokers["B1"].control_sent += 1
                     self.look.brokers["B2"].control_received += 1
-                copy = s.msgspec.json.decode(s.msgspec.json.encode(self.look), type=s.Look)
+                copy = msgspec.json.decode(msgspec.json.encode(self.look), type=s.Look)
                 self.tell(s.Looked(copy))
             case s.RunCheck():
                 self.tell(s.Checked(self.check_met, "no"))

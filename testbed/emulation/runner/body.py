@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import traceback
@@ -22,6 +23,7 @@ from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
 from testbed.errors import TestbedError
 from testbed.runfolder import RunFolder
+from testbed.topology.plan import Plan
 
 TICK_US = {"virtual": 10_000_000, "real": 1_000_000}
 NetworkFactory = Callable[..., Any]
@@ -105,7 +107,7 @@ class Body:
 
     def bring_up_and_conduct(self) -> stimuli.Finish:
         self.describe()
-        warm_up()
+        warm_up(self.plan)
         self.reporter.say("state", state="network", phase="", detail="")
         self.network.up(self.reporter.network)
         self.network.start_capture()
@@ -208,8 +210,9 @@ class Body:
         events = fidelity.read_events(self.folder.events / "harness.jsonl")
         planned = fidelity.outside_faults(probes, events)
         limits = fidelity.limits(self.plan, self.manifest.clock)
-        lossy = any(part.loss for part in [*self.plan.network.links, *self.plan.network.pairs])
-        verdict = fidelity.judge(planned, limits, lossy=lossy)
+        network = self.plan.network
+        lossy = any(link.loss for link in network.links) or any(pair.loss for pair in network.pairs)
+        verdict = fidelity.judge(planned, limits, fidelity.tolerances(self.plan), lossy)
         self.folder.write_fidelity(verdict)
         if verdict.verdict == "fail":
             self.warn(f"fidelity: {verdict.reason}")
@@ -226,12 +229,13 @@ class Body:
         self.folder.write_manifest(manifest)
 
 
-def warm_up() -> None:
+def warm_up(plan: Plan) -> None:
     """Import all that children need, so that they share it. Nothing of gRPC may be started here."""
-    import broker_grpc.process
-    import testbed.workload.driver
-
-    del broker_grpc, testbed
+    if plan.brokers:
+        importlib.import_module("broker_grpc.process")
+        importlib.import_module("broker_grpc.broker")
+    if plan.clients:
+        importlib.import_module("testbed.workload.driver")
 
 
 def explain(error: Exception) -> str:

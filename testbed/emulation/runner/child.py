@@ -80,7 +80,7 @@ def detach(birth: Birth, stdio: list[int] | None) -> None:
 
 
 def take_stdio(stdio: list[int]) -> None:
-    """Use these as standard input, output and error; a terminal becomes the session's own, for job control."""
+    """Use these as standard input, output and error; a terminal becomes the session's own."""
     for place, descriptor in enumerate(stdio):
         os.dup2(descriptor, place)
     if os.isatty(0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from protos.records import Fidelity, LogEvent, ProbeResult
+from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan
 
 DEFAULT_LIMITS = {"virtual": (0.01, 200.0), "real": (0.05, 1000.0)}
@@ -91,6 +93,19 @@ def _summary(errors: Sequence[float], lost: int, allowed: Limits, verdict: str, 
 
 
 # ---------------------------------------------------------------- what the plan leaves open
+
+
+def tolerances(plan: Plan) -> dict[tuple[str, str], float]:
+    """By probed pair: how far jitter may move a round trip in either direction."""
+    routing = Routing(plan.network)
+    links = {frozenset((link.a, link.b)): link.jitter_us for link in plan.network.links}
+    pairs = {(pair.a, pair.b): pair.jitter_us for pair in plan.network.pairs}
+    found: dict[tuple[str, str], float] = {}
+    for a, b in plan.probes.pairs:
+        path = routing.path(a, b)
+        on_links = 2 * sum(links[frozenset(step)] for step in itertools.pairwise(path))
+        found[a, b] = on_links + pairs.get((a, b), 0) + pairs.get((b, a), 0)
+    return found
 
 
 def outside_faults(probes: Iterable[ProbeResult], events: Iterable[LogEvent]) -> list[ProbeResult]:

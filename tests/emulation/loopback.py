@@ -1,0 +1,114 @@
+"""For tests of the runner: a plan on this kernel without a network of its own; every node is the loopback."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from testbed.emulation.deploy import prepare
+from testbed.runfolder import RunFolder
+from testbed.topology.plan import Broker, Client, Gate, Network, Node, OverlayLink, Phase, Plan
+
+SECOND = 1_000_000
+
+
+class LoopbackNetwork:
+    """What the runner asks of an `EmulatedNetwork`, answered without shaping anything."""
+
+    def __init__(self, plan: Plan, folder: RunFolder, **_: Any) -> None:
+        self.changes: list[tuple[Any, ...]] = []
+        self.is_up = False
+
+    def up(self, progress: Callable[[str, int, int], None]) -> None:
+        progress("up", 1, 1)
+        self.is_up = True
+
+    def down(self) -> None:
+        self.is_up = False
+
+    def enter(self, node: str) -> None:
+        pass
+
+    def link_down(self, link: str) -> None:
+        self.changes.append(("link_down", link))
+
+    def link_up(self, link: str) -> None:
+        self.changes.append(("link_up", link))
+
+    def reshape(self, link: str, **changes: Any) -> None:
+        self.changes.append(("reshape", link, changes))
+
+    def partition(self, nodes: list[str]) -> None:
+        self.changes.append(("partition", *nodes))
+
+    def heal(self) -> None:
+        self.changes.append(("heal",))
+
+    def start_capture(self) -> None:
+        pass
+
+    def stop_capture(self) -> list[Any]:
+        return []
+
+    def start_probes(self) -> None:
+        pass
+
+    def stop_probes(self) -> None:
+        pass
+
+    def stop_controller(self) -> None:
+        pass
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def chain(brokers: int = 3, clients: list[Client] | None = None, **broker: Any) -> Plan:
+    """A chain of brokers on the loopback, clients after them, two seconds of running."""
+    names = [f"B{number}" for number in range(1, brokers + 1)]
+    clients = clients or []
+    phases = [Phase("brokers", list(names), Gate(links_up=True, every_us=100_000, timeout_us=20 * SECOND))]
+    if clients:
+        gate = Gate(subscriptions_settled=True, every_us=100_000, timeout_us=20 * SECOND)
+        phases.append(Phase("clients", [client.id for client in clients], gate))
+    phases[-1].run_for_us = 2 * SECOND
+    return Plan(
+        name="chain",
+        seed=1,
+        network=Network([Node(name, "host", "127.0.0.1") for name in names]),
+        brokers=[
+            Broker(name, name, "127.0.0.1", port, **broker)
+            for name, port in zip(names, free_ports(brokers), strict=True)
+        ],
+        overlay=[OverlayLink(a, b) for a, b in pairwise(names)],
+        clients=clients,
+        phases=phases,
+    )
+
+
+def folder_for(plan: Plan, results: Path) -> RunFolder:
+    return prepare(plan, None, results, "host", "real", "test")
+
+
+def main() -> int:
+    """python loopback.py RUNFOLDER [--keep]: the runner's body as a process, to be killed by tests."""
+    import sys
+
+    from testbed.emulation.runner.body import Body
+
+    body = Body(RunFolder(Path(sys.argv[1])), LoopbackNetwork, lifeline=0)
+    return 0 if body.run(keep="--keep" in sys.argv).status == "done" else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,193 @@
+"""The runner with real brokers on the loopback: births, deaths, interruptions, and what is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import pytest
+
+from protos.records import LogEvent
+from testbed.emulation.runner.fidelity import read_events
+from testbed.runfolder import RunFolder
+from testbed.topology.plan import Event, Plan, Program
+
+sys.path.insert(0, str(Path(__file__).parent))
+from loopback import SECOND, chain, folder_for
+
+HERE = Path(__file__).parent
+PATIENCE_S = 60.0
+
+
+class Runner:
+    """A runner process on the loopback."""
+
+    def __init__(self, plan: Plan, results: Path, *options: str) -> None:
+        self.folder: RunFolder = folder_for(plan, results)
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "loopback.py"), str(self.folder.path), *options],
+            cwd=HERE.parents[1],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self.folder.logs / "runner.log").open("wb"),
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+        )
+
+    @property
+    def out(self) -> BinaryIO:
+        assert self.process.stdout is not None
+        return self.process.stdout  # type: ignore[return-value]
+
+    def wait_for(self, **wanted: Any) -> dict[str, Any]:
+        """The first line of progress that has these fields."""
+        for line in self.out:
+            said: dict[str, Any] = msgspec.json.decode(line)
+            if all(said.get(name) == value for name, value in wanted.items()):
+                return said
+        raise AssertionError(f"ended without {wanted}: {(self.folder.logs / 'runner.log').read_text()}")
+
+    def end(self) -> int:
+        self.out.read()
+        return self.process.wait(PATIENCE_S)
+
+    def harness(self) -> list[LogEvent]:
+        return read_events(self.folder.events / "harness.jsonl")
+
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.harness()]
+
+    def pids(self) -> list[int]:
+        """Every live process that mentions this run in its environment or open logs."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                links = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
+            except OSError:
+                continue
+            if any(link.startswith(str(self.folder.logs)) for link in links):
+                found.append(int(entry.name))
+        return [pid for pid in found if pid != os.getpid()]
+
+
+def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:
+    runner = Runner(chain(), tmp_path)
+    assert runner.end() == 0
+    assert runner.folder.read_manifest().status == "done"
+    assert runner.kinds() == ["PHASE_STARTED", "PHASE_READY", "RUN_ENDED"]
+    for broker in ("B1", "B2", "B3"):
+        events = [event.kind for event in read_events(runner.folder.events / f"{broker}.jsonl")]
+        assert events[0] == "STARTED"
+        assert events[-1] == "STOPPED"
+    assert runner.pids() == []
+    assert not (runner.folder.path / "deployment.json").exists()
+
+
+def crash(runner: Runner, broker: str) -> None:
+    """Kill a broker behind the runner's back."""
+    victims = [pid for pid in runner.pids() if Path(f"/proc/{pid}/comm").read_text().strip() == broker]
+    assert len(victims) == 1
+    os.kill(victims[0], signal.SIGKILL)
+
+
+def test_a_crash_aborts_and_is_noticed_at_once(tmp_path: Path) -> None:
+    plan = chain()
+    plan.phases[-1].run_for_us = 600 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready")
+    crash(runner, "B2")
+    assert runner.end() == 1
+    manifest = runner.folder.read_manifest()
+    assert (manifest.status, manifest.reason) == ("failed", "B2 was killed by signal 9")
+    assert "CRASHED" in runner.kinds()
+    assert runner.pids() == []
+
+
+def test_a_crashed_broker_is_restarted_and_the_overlay_recovers(tmp_path: Path) -> None:
+    plan = chain(on_crash="restart")
+    plan.phases[-1].run_for_us = 6 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready")
+    crash(runner, "B2")
+    assert runner.end() == 0
+    faults = [(event.kind, event.type, event.detail) for event in runner.harness() if "FAULT" in event.kind]
+    assert faults == [("FAULT_STARTED", "crash", "B2"), ("FAULT_ENDED", "crash", "B2")]
+    started = [
+        event.detail for event in read_events(runner.folder.events / "B2.jsonl") if event.kind == "STARTED"
+    ]
+    assert started == ["incarnation 1", "incarnation 2"]
+
+
+def test_events_kill_and_start_a_broker(tmp_path: Path) -> None:
+    plan = chain()
+    plan.phases[-1].run_for_us = 5 * SECOND
+    plan.events = [Event("brokers", SECOND, "kill", "B3"), Event("brokers", 2 * SECOND, "start", "B3")]
+    runner = Runner(plan, tmp_path)
+    assert runner.end() == 0
+    faults = [(event.kind, event.type) for event in runner.harness() if "FAULT" in event.kind]
+    assert faults == [("FAULT_STARTED", "kill"), ("FAULT_ENDED", "kill")]
+    assert "CRASHED" not in runner.kinds()
+
+
+def test_a_program_that_fails_shows_its_last_words(tmp_path: Path) -> None:
+    plan = chain(1)
+    plan.programs = [Program("p", "B1", ["sh", "-c", "echo it hurts >&2; exit 3"], on_crash="abort")]
+    plan.phases[0].start.append("p")
+    runner = Runner(plan, tmp_path)
+    assert runner.end() == 1
+    assert runner.folder.read_manifest().reason == "p ended with exit code 3\nit hurts"
+
+
+def test_a_command_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    plan = chain(1)
+    plan.programs = [Program("p", "B1", ["no-such-command-here"], on_crash="abort")]
+    plan.phases[0].start.append("p")
+    runner = Runner(plan, tmp_path)
+    assert runner.end() == 1
+    assert "no-such-command-here: No such file" in runner.folder.read_manifest().reason
+
+
+@pytest.mark.parametrize("how", ["signal", "order", "vanished"])
+def test_an_interrupted_run_is_readable_and_leaves_nothing(tmp_path: Path, how: str) -> None:
+    plan = chain()
+    plan.phases[-1].run_for_us = 600 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready")
+    assert runner.process.stdin is not None
+    if how == "signal":
+        runner.process.send_signal(signal.SIGINT)
+    elif how == "order":
+        runner.process.stdin.write(b"stop\n")
+        runner.process.stdin.flush()
+    else:
+        runner.process.stdin.close()
+    assert runner.end() == 1
+    assert runner.folder.read_manifest().status == "aborted"
+    assert runner.kinds()[-1] == "RUN_ENDED"
+    assert [event.kind for event in read_events(runner.folder.events / "B1.jsonl")][-1] == "STOPPED"
+    assert runner.pids() == []
+
+
+def test_a_killed_runner_leaves_a_readable_folder_and_no_process(tmp_path: Path) -> None:
+    plan = chain()
+    plan.phases[-1].run_for_us = 600 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready")
+    assert len(runner.pids()) >= 4
+    runner.process.kill()
+    runner.process.wait()
+    deadline = time.monotonic() + PATIENCE_S
+    while runner.pids() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert runner.pids() == []
+    manifest = runner.folder.read_manifest()
+    assert (manifest.status, manifest.reason) == ("aborted", "the runner was killed")
+    for broker in ("B1", "B2", "B3"):
+        kinds = [event.kind for event in read_events(runner.folder.events / f"{broker}.jsonl")]
+        assert "LINK_UP" in kinds
+        assert kinds[-1] == "STOPPED"  # the brokers saw the end of the control line and closed in order
