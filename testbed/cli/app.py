@@ -25,10 +25,11 @@ INTERRUPTED = 130
 
 # The order of `testbed --help`. A verb that is not named here is listed under "More".
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Describe an experiment": ("new", "generate", "import", "validate", "show", "plan", "schema"),
-    "Run it": ("quickstart", "deploy", "simulate", "rerun", "sweep", "replay"),
-    "Look at the result": ("analyze", "tables", "report", "figures", "diff", "runs"),
-    "Reproduce a paper": ("reproduce", "experiment", "verdicts"),
+    "Describe an experiment": ("topology", "validate", "schema"),
+    "Run it": ("deploy", "simulate", "sweep", "rerun"),
+    "Look into a running deployment": ("status", "exec", "shell", "cli", "stop"),
+    "Look at the result": ("analyze", "tables", "report", "diff"),
+    "Reproduce a paper": ("reproduce", "nightly"),
     "This machine": ("doctor", "kernel", "clean"),
 }
 
