@@ -26,7 +26,10 @@ VIOLATIONS = {
         "import time",
         "A broker's decisions touch no socket, no clock and no thread",
     ),
-    "testbed/analysis/intruder.py": ("import mininet", "Analysis knows run folders, not engines"),
+    "testbed/analysis/intruder.py": (
+        "import mininet",
+        "Analysis knows run folders, not brokers or engines",
+    ),
     "testbed/emulation/intruder.py": ("import pyspark", "An engine starts no Spark"),
 }
 
