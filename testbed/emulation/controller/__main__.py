@@ -6,6 +6,7 @@ settled, polled; in go {"do": "poll"} and {"do": "stop"}. End of file means stop
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import signal
@@ -60,10 +61,8 @@ def _start(config: ControllerConfig) -> ShortestPaths:
 
 def _reporter(line: Any) -> Any:
     def report(message: dict[str, Any]) -> None:
-        try:
+        with contextlib.suppress(OSError):  # the harness is gone; end of file tells us to stop
             line.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
-            pass  # the harness is gone; end of file tells us to stop
 
     return report
 

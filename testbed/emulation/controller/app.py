@@ -107,9 +107,7 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
                 out_group=protocol.OFPG_ANY,
             )
         else:
-            apply = parser.OFPInstructionActions(
-                protocol.OFPIT_APPLY_ACTIONS, [parser.OFPActionOutput(port)]
-            )
+            apply = parser.OFPInstructionActions(protocol.OFPIT_APPLY_ACTIONS, [parser.OFPActionOutput(port)])
             message = parser.OFPFlowMod(
                 datapath, cookie=number, priority=PRIORITY, match=match, instructions=[apply]
             )

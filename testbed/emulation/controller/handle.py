@@ -10,34 +10,33 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from testbed.emulation.controller.config import ControllerConfig
+from testbed.emulation.network import namespaces
 from testbed.emulation.network.errors import NetworkError
 
 
 class ControllerHandle:
     """A running controller process. Every method may be called again after it ended, to no effect."""
 
-    def __init__(self, config: ControllerConfig, config_file: Path, log_file: Path, enter: Callable[[], None]) -> None:
-        """Start it in the namespace that `enter` (called in the child) moves to."""
+    def __init__(self, config: ControllerConfig, config_file: Path, log_file: Path, place: Path) -> None:
+        """Start it in the network namespace kept at `place`."""
         config_file.write_bytes(msgspec.json.encode(config))
         self._log_file = log_file
         self._ours, theirs = socket.socketpair()
         self._pending = b""
         argv = [sys.executable, "-m", "testbed.emulation.controller", str(config_file), str(theirs.fileno())]
-        with theirs, log_file.open("ab") as log:
+        with theirs, log_file.open("ab") as log, namespaces.inside(place):
             self._process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 pass_fds=[theirs.fileno()],
-                preexec_fn=enter,
                 start_new_session=True,
             )
 
@@ -61,7 +60,9 @@ class ControllerHandle:
                     return message
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                raise NetworkError(f"the controller did not report {event!r} in {seconds:.0f} s{self._last_words()}")
+                raise NetworkError(
+                    f"the controller did not report {event!r} in {seconds:.0f} s{self._last_words()}"
+                )
             if select.select([self._ours], [], [], remaining)[0]:
                 data = self._ours.recv(65536)
                 if not data:

@@ -10,8 +10,8 @@ import warnings
 
 warnings.filterwarnings("ignore", message="(?s).*Eventlet is deprecated")
 
-import eventlet  # noqa: E402
-import eventlet.wsgi  # noqa: E402
+import eventlet  # type: ignore[import-untyped]  # noqa: E402
+import eventlet.wsgi  # type: ignore[import-untyped]  # noqa: E402
 
 if not hasattr(eventlet.wsgi, "ALREADY_HANDLED"):
     eventlet.wsgi.ALREADY_HANDLED = object()

@@ -1,74 +1,46 @@
-"""Shortest paths by latency over the links that are up. Pure.
+"""The planned paths (testbed.topology.paths) as links to take. Pure.
 
-The same function serves the controller (flows, re-routing), the hosts' own routes and the planned round trips,
-so they cannot disagree. Ties break by the number of hops, then by the plan's order of links.
+The same tables serve the controller's flows, the hosts' own routes and the planned round trips, so they
+cannot disagree. A link that is reshaped at run time keeps its place in them: paths follow the plan.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection
-from dataclasses import dataclass
 
-from testbed.topology.plan import Link, Network
+from testbed.topology.paths import Routing
+from testbed.topology.plan import Network
 
 NextLinks = dict[str, dict[str, str]]  # node -> destination host -> link to take
 
 
-@dataclass(frozen=True)
-class Graph:
-    hosts: tuple[str, ...]
-    switches: tuple[str, ...]
-    links: dict[str, Link]
-    around: dict[str, list[tuple[str, str]]]  # node -> (link, neighbour), in the plan's order
-
-
-def graph(network: Network) -> Graph:
-    around: dict[str, list[tuple[str, str]]] = {node.id: [] for node in network.nodes}
-    for link in network.links:
-        around[link.a].append((link.id, link.b))
-        around[link.b].append((link.id, link.a))
-    return Graph(
-        tuple(node.id for node in network.nodes if node.kind == "host"),
-        tuple(node.id for node in network.nodes if node.kind == "switch"),
-        {link.id: link for link in network.links},
-        around,
-    )
-
-
-def distances(whole: Graph, target: str, down: Collection[str] = ()) -> dict[str, tuple[int, int]]:
-    """(latency in microseconds, hops) from every node that can reach `target`."""
-    found: dict[str, tuple[int, int]] = {}
-    heap: list[tuple[int, int, str]] = [(0, 0, target)]
-    while heap:
-        latency, hops, node = heapq.heappop(heap)
-        if node in found:
-            continue
-        found[node] = (latency, hops)
-        for link, other in whole.around[node]:
-            if other not in found and link not in down:
-                heapq.heappush(heap, (latency + whole.links[link].latency_us, hops + 1, other))
-    return found
-
-
-def next_links(whole: Graph, down: Collection[str] = ()) -> NextLinks:
+def next_links(network: Network, down: Collection[str] = ()) -> NextLinks:
     """For every node the link to take towards each host; an unreachable host is left out."""
-    tables: NextLinks = {node: {} for node in whole.around}
-    for target in whole.hosts:
-        found = distances(whole, target, down)
-        for node, (latency, hops) in found.items():
-            if node == target:
-                continue
-            for link, other in whole.around[node]:
-                step = (latency - whole.links[link].latency_us, hops - 1)
-                if link not in down and found.get(other) == step:
-                    tables[node][target] = link
-                    break
+    routing = Routing(network, down)
+    between = _best_links(network, down)
+    tables: NextLinks = {}
+    for node in network.nodes:
+        hops = {host: routing.next_hop(node.id, host) for host in routing.hosts if host != node.id}
+        tables[node.id] = {host: between[node.id, hop] for host, hop in hops.items() if hop is not None}
     return tables
 
 
-def path(whole: Graph, tables: NextLinks, source: str, target: str) -> list[str] | None:
+def _best_links(network: Network, down: Collection[str]) -> dict[tuple[str, str], str]:
+    """Of parallel links between two nodes the cheapest, as the paths assume; the first of equals."""
+    best: dict[tuple[str, str], tuple[int, int, str]] = {}
+    for link in network.links:
+        if link.id in down:
+            continue
+        cost = (link.latency_us + link.penalty_us, link.latency_us)
+        for ends in ((link.a, link.b), (link.b, link.a)):
+            if ends not in best or cost < best[ends][:2]:
+                best[ends] = (*cost, link.id)
+    return {ends: entry[2] for ends, entry in best.items()}
+
+
+def path_links(network: Network, tables: NextLinks, source: str, target: str) -> list[str] | None:
     """The links from source to target, or None when there is no way."""
+    ends = {link.id: (link.a, link.b) for link in network.links}
     links: list[str] = []
     node = source
     while node != target:
@@ -76,6 +48,6 @@ def path(whole: Graph, tables: NextLinks, source: str, target: str) -> list[str]
         if link is None:
             return None
         links.append(link)
-        ends = whole.links[link]
-        node = ends.b if ends.a == node else ends.a
+        one, other = ends[link]
+        node = other if node == one else one
     return links

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from testbed.emulation.controller.config import ControllerConfig
-from testbed.emulation.controller.routes import Graph, NextLinks, graph, next_links
+from testbed.emulation.controller.routes import NextLinks, next_links
 
 Flows = dict[str, int]  # destination host -> port number
 
@@ -17,7 +17,6 @@ Flows = dict[str, int]  # destination host -> port number
 @dataclass
 class ControlState:
     config: ControllerConfig
-    whole: Graph = field(init=False)
     by_dpid: dict[int, str] = field(init=False)
     port_numbers: dict[str, dict[str, int]] = field(default_factory=dict)  # switch -> link -> port
     port_down: set[tuple[str, str]] = field(default_factory=set)  # (switch, link)
@@ -25,9 +24,8 @@ class ControlState:
     tables: NextLinks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.whole = graph(self.config.network)
         self.by_dpid = {switch.dpid: name for name, switch in self.config.switches.items()}
-        self.tables = next_links(self.whole)
+        self.tables = next_links(self.config.network)
 
     def switch_joined(self, dpid: int, ports: dict[str, tuple[int, bool]]) -> str | None:
         """A switch said which ports (name -> number, up) it has; None when it is none of ours."""
@@ -35,12 +33,14 @@ class ControlState:
         if switch is None:
             return None
         planned = self.config.switches[switch].ports
-        self.port_numbers[switch] = {planned[name]: number for name, (number, _up) in ports.items() if name in planned}
+        self.port_numbers[switch] = {
+            planned[name]: number for name, (number, _up) in ports.items() if name in planned
+        }
         self.installed[switch] = {}
         for name, (_number, up) in ports.items():
             if name in planned:
                 self._note(switch, planned[name], up)
-        self.tables = next_links(self.whole, self.down)
+        self.tables = next_links(self.config.network, self.down)
         return switch
 
     def port_changed(self, dpid: int, name: str, up: bool) -> bool:
@@ -53,7 +53,7 @@ class ControlState:
         self._note(switch, link, up)
         if self.down == before:
             return False
-        self.tables = next_links(self.whole, self.down)
+        self.tables = next_links(self.config.network, self.down)
         return True
 
     def switch_left(self, dpid: int) -> None:
@@ -81,11 +81,12 @@ class ControlState:
         return to_set, to_forget
 
     def peer_of(self, switch: str, port: int) -> str | None:
-        for link, number in self.port_numbers.get(switch, {}).items():
-            if number == port:
-                ends = self.whole.links[link]
-                return ends.b if ends.a == switch else ends.a
-        return None
+        """The node at the other end of a port, or None for a port that no planned link has."""
+        planned = self.config.switches[switch]
+        numbers = self.port_numbers.get(switch, {})
+        return next(
+            (peer for name, peer in planned.peers.items() if numbers.get(planned.ports[name]) == port), None
+        )
 
     def _note(self, switch: str, link: str, up: bool) -> None:
         if up:

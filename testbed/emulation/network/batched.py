@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from mininet.log import setLogLevel
@@ -16,6 +17,16 @@ from testbed.emulation.network.topo import PlanTopo
 from testbed.topology.plan import Network
 
 
+@dataclass(frozen=True)
+class Hooks:
+    """What the Mininet object asks of the emulated network around it."""
+
+    bring_up: Callable[[], None]
+    take_down: Callable[[], None]
+    reshape: Callable[[str, dict[str, Any]], None]  # link, fields of its plan
+    set_link: Callable[[str, bool], None]
+
+
 class BatchedMininet(Mininet):  # type: ignore[misc]
     """A real Mininet whose nodes and links exist on paper until `start` brings all of them up in batches."""
 
@@ -24,12 +35,11 @@ class BatchedMininet(Mininet):  # type: ignore[misc]
         network: Network,
         fabric: Fabric,
         dpids: dict[str, int],
-        bring_up: Callable[[], None],
-        take_down: Callable[[], None],
+        hooks: Hooks,
     ) -> None:
         setLogLevel("warning")
         numCores.ncores = 1  # spares a process; only CPU-limited hosts ask
-        self._bring_up, self._take_down = bring_up, take_down
+        self._hooks = hooks
         self.fabric = fabric
         super().__init__(
             topo=PlanTopo(network, fabric.wiring, dpids),
@@ -49,7 +59,7 @@ class BatchedMininet(Mininet):  # type: ignore[misc]
     def start(self) -> None:
         if not self.built:
             self.build()
-        self._bring_up()
+        self._hooks.bring_up()
 
     def came_up(self, environment: dict[str, str]) -> None:
         """From now on commands on nodes and interfaces do what they say."""
@@ -63,16 +73,10 @@ class BatchedMininet(Mininet):  # type: ignore[misc]
                 self._attach(interface, link.planned.id)
 
     def _attach(self, interface: PlannedInterface, link_id: str) -> None:
-        end = self.fabric.wiring.end(link_id, interface.node.name)
-        interface.planned, interface.socket = end, self.fabric.socket_of(end.node)
-
-        def reshape(fields: dict[str, Any]) -> None:
-            self.fabric.change(link_id, **fields)
-            self.fabric.reshape(link_id)
-
-        interface.reshape = reshape
+        interface.reshape = lambda fields: self._hooks.reshape(link_id, fields)
+        interface.set_link = lambda up: self._hooks.set_link(link_id, up)
 
     def stop(self) -> None:
         for node in (*self.controllers, *self.switches, *self.hosts):
             node.terminate()
-        self._take_down()
+        self._hooks.take_down()

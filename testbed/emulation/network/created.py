@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -50,6 +51,10 @@ class Record:
 
     def process(self, what: str, pid: int) -> None:
         self.created.processes.append(CreatedProcess(what, pid, start_time(pid) or 0))
+        self._save()
+
+    def processes(self, started: Iterable[tuple[str, int]]) -> None:
+        self.created.processes += [CreatedProcess(what, pid, start_time(pid) or 0) for what, pid in started]
         self._save()
 
     def folder(self, path: Path) -> None:

@@ -1,7 +1,7 @@
 """ICMP echo from many namespaces in one process, timed by the kernel.
 
-A socket belongs to the namespace it was made in, so one process can hold one per host and wait for all of them
-together. The target's kernel answers, and the arrival time is the kernel's (SO_TIMESTAMPNS): neither a
+A socket belongs to the namespace it was made in, so one process can hold one per host and wait for all of
+them together. The target's kernel answers, and the arrival time is the kernel's (SO_TIMESTAMPNS): neither a
 responder's nor our own scheduling is measured.
 """
 
@@ -99,7 +99,7 @@ class EchoSockets:
 
 
 def _checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     total = (total >> 16) + (total & 0xFFFF)
     return ~(total + (total >> 16)) & 0xFFFF
 
@@ -111,13 +111,16 @@ def round_trips_us(
     seconds: float,
     attempts: int = 1,
 ) -> dict[tuple[str, str], float]:
-    """Measure each (source, target, target's address) once, all at the same time; missing ones got no answer."""
+    """Measure each (source, target, target's address) once, all together; a missing one got no answer."""
     sockets = EchoSockets({source: namespaces_of[source] for source, _target, _address in pairs})
     measured: dict[tuple[str, str], float] = {}
     try:
         for attempt in range(attempts):
             missing = [number for number, pair in enumerate(pairs) if pair[:2] not in measured]
-            sent = {number: sockets.send(pairs[number][0], pairs[number][2], number, attempt) for number in missing}
+            sent = {
+                number: sockets.send(pairs[number][0], pairs[number][2], number, attempt)
+                for number in missing
+            }
             deadline = time.monotonic() + seconds
             while any(pairs[number][:2] not in measured for number in missing):
                 ready = sockets.poller.poll(max(0.0, deadline - time.monotonic()) * 1_000)

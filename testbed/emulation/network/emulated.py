@@ -6,19 +6,23 @@ import hashlib
 import os
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from protos.records import CaptureFile
 from testbed.emulation.controller.config import ControllerConfig, SwitchPorts
 from testbed.emulation.controller.handle import ControllerHandle
-from testbed.emulation.network.batched import BatchedMininet
+from testbed.emulation.network import capture, namespaces
+from testbed.emulation.network.batched import BatchedMininet, Hooks
+from testbed.emulation.network.capture import Capture
 from testbed.emulation.network.created import Record
 from testbed.emulation.network.echo import round_trips_us
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.fabric import SWITCHES, Fabric
 from testbed.emulation.network.ovs import OpenVSwitch, transaction
-from testbed.emulation.network.topo import import_topo
+from testbed.emulation.network.prober import ProbePair, ProberConfig
+from testbed.emulation.network.probes import Probes
 from testbed.emulation.network.wiring import Wiring, wire
 from testbed.errors import did_you_mean
 from testbed.runfolder import RunFolder
@@ -51,8 +55,6 @@ class EmulatedNetwork:
         if os.geteuid() != 0:
             raise NetworkError("an emulated network needs root", hint="use the guest engine, which does not")
         self.plan = plan
-        if plan.network.mininet and not plan.network.nodes:
-            plan.network = import_topo(plan.network.mininet)
         self.run_folder = run_folder
         self.clock = clock
         self.epoch_offset_us = _offset_us() if epoch_offset_us is None else epoch_offset_us
@@ -63,11 +65,16 @@ class EmulatedNetwork:
         self.wiring: Wiring = wire(plan.network)
         self.fabric = Fabric(plan.network, self.wiring, plan.seed, token, self._record)
         self._dpids = {node.id: number for number, node in enumerate(self.wiring.switches(), 1)}
-        self._ovs = OpenVSwitch(OVS_FOLDER / token, run_folder.logs, self._record, self._enter_switches)
+        self._ovs = OpenVSwitch(
+            OVS_FOLDER / token, run_folder.logs, self._record, self.fabric.namespaces[SWITCHES]
+        )
         self._controller: ControllerHandle | None = None
+        self._capture = Capture(plan, run_folder, self.fabric.namespaces, self._record)
+        self._probes: Probes | None = None
         self._progress: Progress = _silent
         self._is_up = False
-        self.mininet: Any = BatchedMininet(plan.network, self.fabric, self._dpids, self._bring_up, self._take_down)
+        hooks = Hooks(self._bring_up, self._take_down, self._change, self._set_link)
+        self.mininet: Any = BatchedMininet(plan.network, self.fabric, self._dpids, hooks)
 
     # Up and down
 
@@ -146,7 +153,7 @@ class EmulatedNetwork:
         )
         config_file = self.run_folder.controller / "config.json"
         log_file = self.run_folder.logs / "controller.log"
-        self._controller = ControllerHandle(config, config_file, log_file, self._enter_switches)
+        self._controller = ControllerHandle(config, config_file, log_file, self.fabric.namespaces[SWITCHES])
         self._record.process("controller", self._controller.pid)
 
     def _await_flows(self) -> None:
@@ -154,6 +161,8 @@ class EmulatedNetwork:
             self._controller.wait_for("ready", 120)
 
     def _take_down(self) -> None:
+        self.stop_probes()
+        self.stop_capture()
         if self._controller is not None:
             self._controller.stop()
             self._controller = None
@@ -162,19 +171,18 @@ class EmulatedNetwork:
         self._record.done()
         self._is_up = False
 
-    def _enter_switches(self) -> None:
-        from testbed.emulation.network import namespaces
-
-        namespaces.enter(self.fabric.namespaces[SWITCHES])
-
     # Checks
 
     def verify(self) -> None:
-        """Every host reaches the next one, and not faster than planned: a network is never unshaped unnoticed."""
+        """Every host reaches the next, and not faster than planned: no network is unshaped unnoticed."""
         hosts = self.wiring.hosts()
-        ring = [(one, other) for one, other in zip(hosts, hosts[1:] + hosts[:1], strict=True) if one is not other]
+        ring = [
+            (one, other) for one, other in zip(hosts, hosts[1:] + hosts[:1], strict=True) if one is not other
+        ]
         planned = {(one.id, other.id): self.planned_rtt_us(one.id, other.id) for one, other in ring}
-        reachable = [(one.id, other.id, other.address) for one, other in ring if planned[one.id, other.id] is not None]
+        reachable = [
+            (one.id, other.id, other.address) for one, other in ring if planned[one.id, other.id] is not None
+        ]
         longest = max((rtt or 0 for rtt in planned.values()), default=0) / 1_000_000
         measured = round_trips_us(self.fabric.namespaces, reachable, seconds=2 * longest + 2, attempts=8)
         for one, other, _address in reachable:
@@ -182,9 +190,13 @@ class EmulatedNetwork:
             least = wanted - 2 * self._path_jitter_us(one, other)
             got = measured.get((one, other))
             if got is None:
-                raise NetworkError(f"no packet gets from {one} to {other}", hint="see logs/controller.log in the run")
+                raise NetworkError(
+                    f"no packet gets from {one} to {other}", hint="see logs/controller.log in the run"
+                )
             if got < least * 0.999 - 1:
-                raise NetworkError(f"{one} to {other} takes {got:.0f} us, but {wanted} us are planned: not shaped")
+                raise NetworkError(
+                    f"{one} to {other} takes {got:.0f} us, but {wanted} us are planned: not shaped"
+                )
 
     def _path_jitter_us(self, one: str, other: str) -> int:
         pairs = sum(p.jitter_us for p in self.plan.network.pairs if {p.a, p.b} == {one, other})
@@ -199,28 +211,140 @@ class EmulatedNetwork:
 
     def enter(self, node: str) -> None:
         """Move the calling process (a forked child) into the host's network namespace."""
-        self._known(node)
-        self.fabric.enter(node)
+        namespaces.enter(self._place(node))
 
     def run(
         self, node: str, argv: Sequence[str], *, timeout: float | None = None, **options: Any
     ) -> subprocess.CompletedProcess[str]:
         """Run a command on a host and wait for it; output is captured as text unless told otherwise."""
-        self._known(node)
         if not {"stdout", "stderr", "capture_output"} & options.keys():
             options["capture_output"] = True
         options.setdefault("text", True)
-        return subprocess.run(list(argv), preexec_fn=lambda: self.fabric.enter(node), timeout=timeout, **options)
+        with namespaces.inside(self._place(node)):
+            return subprocess.run(list(argv), timeout=timeout, **options)
 
-    def _known(self, node: str) -> None:
+    def record_process(self, what: str, pid: int) -> None:
+        """Have a process of the run ended by `testbed clean` should the harness die."""
+        self._record.process(what, pid)
+
+    def _place(self, node: str) -> Path:
         if node not in self.wiring.nodes:
             raise NetworkError(f"no node {node!r} in the network", hint=did_you_mean(node, self.wiring.nodes))
+        return self.fabric.place(node)
 
     def stop_controller(self) -> None:
         """End the controller after a last reading of all counters; forwarding goes on."""
         if self._controller is not None:
             self._ovs.push_statistics()
             self._controller.stop()
+
+    # What watches the network
+
+    def start_capture(self) -> None:
+        """tcpdump as the plan says; returns when all of them take packets."""
+        self._capture.start(capture.jobs(self.plan, self.wiring))
+
+    def stop_capture(self) -> list[CaptureFile]:
+        return self._capture.stop()
+
+    def start_probes(self) -> None:
+        """Round trips between the plan's pairs from now on, into probes/*.jsonl."""
+        if self._probes is not None or not self.plan.probes.pairs:
+            return
+        sources = {source for source, _target in self.plan.probes.pairs}
+        planned = self._planned_for_probes()
+        config = ProberConfig(
+            pairs=[
+                ProbePair(source, target, self.wiring.nodes[target].address, rtt)
+                for (source, target), rtt in zip(self.plan.probes.pairs, planned, strict=True)
+            ],
+            namespaces={source: str(self._place(source)) for source in sources},
+            folder=str(self.run_folder.probes),
+            every_us=self.plan.probes.every_us,
+            epoch_offset_us=self.epoch_offset_us,
+        )
+        logs = self.run_folder.logs
+        self._probes = Probes(config, logs / "prober.json", logs / "prober.log")
+        self._record.process("prober", self._probes.pid)
+
+    def stop_probes(self) -> None:
+        if self._probes is not None:
+            self._probes.stop()
+            self._probes = None
+
+    def _planned_for_probes(self) -> list[int]:
+        return [self.planned_rtt_us(source, target) or 0 for source, target in self.plan.probes.pairs]
+
+    # Changes at run time
+
+    def link_down(self, link_id: str) -> None:
+        """Cut a link; the controller learns of it from its switches and re-routes."""
+        self._set_link(self._link(link_id), False)
+
+    def link_up(self, link_id: str) -> None:
+        self._set_link(self._link(link_id), True)
+
+    def _set_link(self, link_id: str, up: bool) -> None:
+        self.fabric.set_link(link_id, up)
+        self._replan()
+
+    def reshape(
+        self,
+        link_id: str,
+        *,
+        latency_us: int | None = None,
+        jitter_us: int | None = None,
+        loss: float | None = None,
+        bandwidth_bps: int | None = None,
+        queue_packets: int | None = None,
+    ) -> None:
+        """Change what is given; packets under way keep their old delay and are not overtaken."""
+        given = {
+            "latency_us": latency_us,
+            "jitter_us": jitter_us,
+            "loss": loss,
+            "bandwidth_bps": bandwidth_bps,
+            "queue_packets": queue_packets,
+        }
+        self._change(self._link(link_id), {name: value for name, value in given.items() if value is not None})
+
+    def _change(self, link_id: str, fields: dict[str, Any]) -> None:
+        self.fabric.change(link_id, **fields)
+        self.fabric.reshape(link_id)
+        self._replan()
+
+    def partition(self, nodes: Iterable[str]) -> None:
+        """Cut these nodes off from all others. Of a switch, the hosts at it are meant."""
+        side: set[str] = set()
+        for node in nodes:
+            self._place(node)
+            ends = self.wiring.of_node[node]
+            if self.wiring.nodes[node].kind == "host":
+                side.add(node)
+            else:
+                side |= {end.peer for end in ends if self.wiring.nodes[end.peer].kind == "host"}
+        self.fabric.partition(side)
+        self._replan()
+
+    def heal(self) -> None:
+        self.fabric.heal()
+        self._replan()
+
+    def _replan(self) -> None:
+        if self._probes is not None:
+            self._probes.replan(self._planned_for_probes())
+
+    def _link(self, link_id: str) -> str:
+        if link_id not in self.wiring.ends:
+            raise NetworkError(
+                f"no link {link_id!r} in the network", hint=did_you_mean(link_id, self.wiring.ends)
+            )
+        return link_id
+
+    def await_routes(self, seconds: float = 30) -> None:
+        """Wait until the controller has answered a change of the links with new flows, confirmed by all."""
+        if self._controller is not None:
+            self._controller.wait_for("settled", seconds)
 
 
 def _offset_us() -> int:

@@ -1,7 +1,7 @@
 """The network as the kernel has it: namespaces, veth pairs, addresses, static ARP, shapes.
 
-Holds one netlink socket per namespace, so that building is a few batches and changing a link at run time is one
-request. Knows nothing of Open vSwitch, Mininet or the controller.
+Holds one netlink socket per namespace, so that building is a few batches and changing a link at run time is
+one request. Knows nothing of Open vSwitch, Mininet or the controller.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from testbed.emulation.controller.routes import Graph, NextLinks, graph, next_links, path
+from testbed.emulation.controller.routes import NextLinks, next_links, path_links
 from testbed.emulation.network import namespaces, offloads, rtnl, tc
 from testbed.emulation.network.created import Record
-from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.netlink import Netlink, Request
 from testbed.emulation.network.shape import UNLIMITED_BYTES_PER_SECOND, of_link, of_pair
 from testbed.emulation.network.wiring import Interface, Wiring
@@ -27,7 +26,7 @@ SWITCHES = "switches"  # the namespace all bridges of a run live in
 class Fabric:
     def __init__(self, network: Network, wiring: Wiring, seed: int, token: str, record: Record) -> None:
         self.wiring = wiring
-        self.graph: Graph = graph(network)
+        self.network = network
         self.links: dict[str, Link] = {link.id: link for link in network.links}
         self.down: set[str] = set()
         self.pairs: dict[str, list[PairLatency]] = {}
@@ -51,13 +50,15 @@ class Fabric:
         with namespaces.staying_home():
             for name, kept in self.namespaces.items():
                 namespaces.enter(kept)
-                _set_kernel_options(forwarding=name in self._multi_homed)
+                _quieten()
                 self._sockets[name] = Netlink()
                 self._sockets[name].send([rtnl.set_up(rtnl.LOOPBACK, True, "lo")])
 
     def create_links(self) -> None:
         """All veth pairs, both ends in place, then the hosts' ends configured; bridges come after this."""
-        descriptors = {name: os.open(kept, os.O_RDONLY | os.O_CLOEXEC) for name, kept in self.namespaces.items()}
+        descriptors = {
+            name: os.open(kept, os.O_RDONLY | os.O_CLOEXEC) for name, kept in self.namespaces.items()
+        }
         try:
             self._sockets[SWITCHES].send(
                 rtnl.veth(self._end(one, descriptors), self._end(other, descriptors))
@@ -116,21 +117,18 @@ class Fabric:
             out = self.wiring.end(link, host)
             if routed:
                 yield rtnl.host_route(out.index, other.address)
-            yield rtnl.neighbour(out.index, other.address, self._next_host_mac(host, other.id, tables))
+            yield rtnl.neighbour(out.index, other.address, self._arrival_mac(host, other.id, tables))
 
-    def _next_host_mac(self, host: str, target: str, tables: NextLinks) -> str:
-        """The first host on the way (the target, unless hosts forward): switches do not change the frame."""
-        node = host
-        while True:
-            link = tables[node][target]
-            ends = self.wiring.ends[link]
-            arrival = ends[1] if ends[0].node == node else ends[0]
-            node = arrival.node
-            if self.wiring.nodes[node].kind == "host":
-                return arrival.mac
+    def _arrival_mac(self, host: str, target: str, tables: NextLinks) -> str:
+        """Of the interface by which the target is reached."""
+        ends = self.wiring.of_node[target]
+        if len(ends) == 1:
+            return ends[0].mac
+        last = (path_links(self.network, tables, host, target) or [""])[-1]
+        return self.wiring.end(last, target).mac
 
     def follow_routes(self) -> None:
-        """After a link went or came: hosts that choose between interfaces, or pass through hosts, adapt."""
+        """After a link went or came: hosts with several interfaces, and those that talk to them, adapt."""
         if not self._multi_homed:
             return
         tables = self.tables()
@@ -192,7 +190,7 @@ class Fabric:
 
     def path_links(self, source: str, target: str) -> list[Link] | None:
         """The links a packet takes now, or None when there is no way."""
-        links = path(self.graph, self.tables(), source, target)
+        links = path_links(self.network, self.tables(), source, target)
         return None if links is None else [self.links[link] for link in links]
 
     def latency_us(self, source: str, target: str) -> int | None:
@@ -207,16 +205,14 @@ class Fabric:
         """Present routes; computed once per state of the links."""
         state = frozenset(self.down)
         if self._tables is None or self._tables[0] != state:
-            self._tables = (state, next_links(self.graph, state))
+            self._tables = (state, next_links(self.network, state))
         return self._tables[1]
 
     # The end
 
-    def enter(self, node: str) -> None:
-        """Move the calling thread into the node's network namespace."""
-        if node not in self.wiring.nodes:
-            raise NetworkError(f"no node {node!r} in the network")
-        namespaces.enter(self.namespaces[self._place(node)])
+    def place(self, node: str) -> Path:
+        """Where the node's network namespace is kept."""
+        return self.namespaces[self._place(node)]
 
     def remove(self) -> None:
         for socket in self._sockets.values():
@@ -226,16 +222,11 @@ class Fabric:
             namespaces.remove(kept)
 
 
-def _set_kernel_options(forwarding: bool) -> None:
-    """For the namespace the caller is in: no IPv6 chatter on links; hosts with several links forward."""
-    values = {"ipv6/conf/default/disable_ipv6": "1"}
-    if forwarding:
-        values |= {"ipv4/ip_forward": "1", "ipv4/conf/all/rp_filter": "0", "ipv4/conf/default/rp_filter": "0"}
-        values |= {"ipv4/conf/all/send_redirects": "0", "ipv4/conf/default/send_redirects": "0"}
-    for name, value in values.items():
-        option = Path("/proc/sys/net") / name
-        if option.exists():
-            option.write_text(value)
+def _quieten() -> None:
+    """No IPv6 chatter on links made from now on in the namespace the caller is in."""
+    option = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
+    if option.exists():
+        option.write_text("1")
 
 
 def _common_prefix(addresses: list[str]) -> int:

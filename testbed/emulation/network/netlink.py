@@ -28,7 +28,7 @@ BUFFER_BYTES = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One rtnetlink request; `what` names it in an error, `ignore` lists error numbers that are no failure."""
+    """One rtnetlink request; `what` names it in an error, `ignore` lists errors that are no failure."""
 
     kind: int
     flags: int
@@ -114,7 +114,9 @@ class Netlink:
 def _failure(request: Request, code: int, answer: bytes, flags: int) -> NetworkError:
     detail = _extended_message(answer) if flags & NLM_F_ACK_TLVS else ""
     reason = os.strerror(code) + (f" ({detail})" if detail else "")
-    return NetworkError(f"{request.what}: {reason}", hint="the kernel refused it; `testbed doctor` checks for it")
+    return NetworkError(
+        f"{request.what}: {reason}", hint="the kernel refused it; `testbed doctor` checks for it"
+    )
 
 
 def _extended_message(answer: bytes) -> str:

@@ -6,6 +6,7 @@ prompt). Until then a host is a network namespace and a switch is a bridge of th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -37,7 +38,9 @@ class LazyShell(Node):  # type: ignore[misc]
             return
         self.master, self.slave = pty.openpty()
         argv = ["bash", "--norc", "--noediting", "-is", "mininet:" + self.name]
-        self.shell = self._popen(argv, stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True)
+        self.shell = self._popen(
+            argv, stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True
+        )
         self.stdin = self.stdout = os.fdopen(self.master, "r")
         self.lastPid = self.lastCmd = None
         self.readbuf, self.execed, self.waiting = "", False, False
@@ -66,13 +69,10 @@ class LazyShell(Node):  # type: ignore[misc]
     def pid(self, value: object) -> None:
         """Mininet's constructor sets None; the number always comes from the shell."""
 
-    def _enter(self) -> None:
-        if self.namespace is not None:
-            namespaces.enter(self.namespace)
-
     def _popen(self, cmd: list[str], **params: Any) -> subprocess.Popen[Any]:
         params.setdefault("env", {**(self.shell_environment or os.environ), "PS1": PROMPT})
-        return subprocess.Popen(cmd, preexec_fn=self._enter, **params)
+        with namespaces.inside(self.namespace) if self.namespace else contextlib.nullcontext():
+            return subprocess.Popen(cmd, **params)
 
     def popen(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["mncmd"] = []
@@ -85,7 +85,7 @@ class LazyShell(Node):  # type: ignore[misc]
             words = args[0] if len(args) == 1 and isinstance(args[0], list) else args
             command = " ".join(str(word) for word in words)
             if not re.search(r"&\s*$", command):
-                args = (f"sh -c 'printf \"\\001%d\\n\" $$; exec \"$@\"' - {command}",)
+                args = (f'sh -c \'printf "\\001%d\\n" $$; exec "$@"\' - {command}',)
         super().sendCmd(*args, **kwargs)
 
     def cmd(self, *args: Any, **kwargs: Any) -> Any:

@@ -13,14 +13,17 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from testbed.emulation.network import namespaces
 from testbed.emulation.network.created import Record
 from testbed.emulation.network.errors import NetworkError
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
-CPU_COUNT_DELAY = 10.5  # seconds of the monotonic clock before which vswitchd counts no CPUs and starts no threads
+CPU_COUNT_DELAY = (
+    10.5  # seconds of the monotonic clock before which vswitchd counts no CPUs and starts no threads
+)
 OPTIONS = {
     "n-handler-threads": "1",
     "n-revalidator-threads": "1",
@@ -31,12 +34,12 @@ OPTIONS = {
 
 
 class OpenVSwitch:
-    def __init__(self, folder: Path, logs: Path, record: Record, enter: Callable[[], None]) -> None:
-        """`enter` is called in each child, before it starts, to move into the switch namespace."""
+    def __init__(self, folder: Path, logs: Path, record: Record, place: Path) -> None:
+        """`place` is the switch namespace, in which everything of it runs."""
         self.folder = folder
         self._logs = logs
         self._record = record
-        self._enter = enter
+        self._place = place
         self._processes: list[subprocess.Popen[bytes]] = []
         self.environment = {
             **os.environ,
@@ -84,14 +87,13 @@ class OpenVSwitch:
     def _spawn(self, program: str, *arguments: str) -> None:
         log = self._logs / f"{program}.log"
         argv = [program, *arguments, "-vconsole:off", "-vsyslog:off", "-vfile:warn", f"--log-file={log}"]
-        with (self.folder / f"{program}.out").open("wb") as output:
+        with (self.folder / f"{program}.out").open("wb") as output, namespaces.inside(self._place):
             process = subprocess.Popen(
                 argv,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                preexec_fn=self._enter,
                 start_new_session=True,
             )
         self._processes.append(process)
@@ -105,7 +107,8 @@ class OpenVSwitch:
             time.sleep(0.01)
 
     def _run(self, *argv: str) -> str:
-        result = subprocess.run(argv, env=self.environment, capture_output=True, text=True, preexec_fn=self._enter)
+        with namespaces.inside(self._place):
+            result = subprocess.run(argv, env=self.environment, capture_output=True, text=True)
         if result.returncode != 0:
             command = " ".join(argv[:6])
             raise NetworkError(f"{command} ... failed: {result.stderr.strip()}{self._last_words()}")
@@ -127,15 +130,25 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-def transaction(bridges: dict[str, tuple[int, Sequence[tuple[str, int]]]], controller: str) -> list[str]:
-    """Arguments of the one `ovs-vsctl` that makes all bridges (name -> datapath id, ports) and their ports."""
+def transaction(bridges: Mapping[str, tuple[int, Sequence[tuple[str, int]]]], controller: str) -> list[str]:
+    """Arguments of the one `ovs-vsctl` that makes all bridges (name -> datapath id, ports)."""
     arguments: list[str] = []
     for bridge, (dpid, ports) in bridges.items():
         arguments += ["--", "add-br", bridge]
         arguments += ["--", "set", "Bridge", bridge, "fail_mode=secure", "protocols=OpenFlow10,OpenFlow13"]
         arguments += [f"other_config:datapath-id={dpid:016x}", "other_config:disable-in-band=true"]
         for port, number in ports:
-            arguments += ["--", "add-port", bridge, port, "--", "set", "Interface", port, f"ofport_request={number}"]
+            arguments += [
+                "--",
+                "add-port",
+                bridge,
+                port,
+                "--",
+                "set",
+                "Interface",
+                port,
+                f"ofport_request={number}",
+            ]
         if controller:
             arguments += ["--", f"--id=@{bridge}", "create", "Controller", f'target="{controller}"']
             arguments += ["inactivity_probe=0", "max_backoff=1000", "--", "set", "Bridge", bridge]

@@ -6,8 +6,16 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from testbed.emulation.network.netlink import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Request
-from testbed.emulation.network.netlink import attribute, nested, text, u32
+from testbed.emulation.network.netlink import (
+    NLM_F_CREATE,
+    NLM_F_EXCL,
+    NLM_F_REPLACE,
+    Request,
+    attribute,
+    nested,
+    text,
+    u32,
+)
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWNEIGH = 16, 17, 20, 24, 25, 28
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_NET_NS_FD = 1, 3, 18, 28
@@ -63,7 +71,9 @@ def address(index: int, ip: str, prefix: int) -> Request:
     packed = socket.inet_aton(ip)
     body = struct.pack("=BBBBI", socket.AF_INET, prefix, 0, 0, index)
     body += attribute(IFA_LOCAL, packed) + attribute(IFA_ADDRESS, packed)
-    return Request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, body, f"give interface {index} address {ip}/{prefix}")
+    return Request(
+        RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, body, f"give interface {index} address {ip}/{prefix}"
+    )
 
 
 def neighbour(index: int, ip: str, mac: str) -> Request:

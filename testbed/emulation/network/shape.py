@@ -45,7 +45,7 @@ def of_link(link: Link, direction: str, seed: int) -> Shape:
 
 
 def of_pair(link: Link, pair: PairLatency, seed: int) -> Shape:
-    """Link and pair together, for a sender that delays by destination; bandwidth is its root class's affair."""
+    """Link and pair together, for a sender that delays by destination (its root class has the bandwidth)."""
     return Shape(
         delay_ns=(link.latency_us + pair.latency_us) * 1_000,
         jitter_ns=(link.jitter_us + pair.jitter_us) * 1_000,

@@ -11,7 +11,15 @@ import socket
 import struct
 from collections.abc import Iterator, Sequence
 
-from testbed.emulation.network.netlink import NLM_F_CREATE, NLM_F_REPLACE, Request, attribute, nested, text, u32
+from testbed.emulation.network.netlink import (
+    NLM_F_CREATE,
+    NLM_F_REPLACE,
+    Request,
+    attribute,
+    nested,
+    text,
+    u32,
+)
 from testbed.emulation.network.shape import UNLIMITED_BYTES_PER_SECOND, Shape
 
 RTM_NEWQDISC, RTM_DELQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER = 36, 37, 40, 44
@@ -34,7 +42,9 @@ def _header(index: int, handle: int, parent: int, info: int = 0) -> bytes:
     return struct.pack("=BxxxiIII", socket.AF_UNSPEC, index, handle, parent, info)
 
 
-def _add(kind: int, index: int, handle: int, parent: int, name: str, options: bytes, info: int = 0) -> Request:
+def _add(
+    kind: int, index: int, handle: int, parent: int, name: str, options: bytes, info: int = 0
+) -> Request:
     body = _header(index, handle, parent, info) + text(TCA_KIND, name) + options
     return Request(kind, NLM_F_CREATE | NLM_F_REPLACE, body, f"{name} on interface {index}")
 
@@ -72,7 +82,9 @@ def unshape(index: int) -> Request:
     return Request(RTM_DELQDISC, 0, body, f"unshape interface {index}", ignore=(ENOENT, EINVAL))
 
 
-def per_destination(index: int, shapes: Sequence[tuple[str, Shape]], bytes_per_second: int) -> Iterator[Request]:
+def per_destination(
+    index: int, shapes: Sequence[tuple[str, Shape]], bytes_per_second: int
+) -> Iterator[Request]:
     """Delay by destination address; all destinations share `bytes_per_second`. Others pass undelayed."""
     yield unshape(index)
     init = attribute(HTB_INIT, struct.pack("=5I", 3, 10, 0, 0, 0))
@@ -86,7 +98,9 @@ def per_destination(index: int, shapes: Sequence[tuple[str, Shape]], bytes_per_s
         bucket = HASH_TABLE | socket.inet_aton(destination)[3] << 12
         options = u32(U32_CLASSID, ROOT + number) + u32(U32_HASH, bucket) + _match(destination, 16)
         yield _u32(index, bucket | number, 0, options)
-    selector = attribute(U32_SEL, struct.pack("=BBBxHHhhI", 0, 0, 1, 0, 0, 0, 16, socket.htonl(0xFF)) + bytes(16))
+    selector = attribute(
+        U32_SEL, struct.pack("=BBBxHHhhI", 0, 0, 1, 0, 0, 0, 16, socket.htonl(0xFF)) + bytes(16)
+    )
     yield _u32(index, 0, 0, u32(U32_LINK, HASH_TABLE) + selector)
 
 
@@ -96,12 +110,22 @@ def pair_class(number: int) -> tuple[int, int]:
 
 
 def _htb_class(index: int, handle: int, parent: int, rate: int, ceiling: int) -> Request:
-    burst = BURST_TICKS if ceiling >= UNLIMITED_BYTES_PER_SECOND else max(1, _ticks(1_600 * 10**9 // max(1, rate)))
-    top = BURST_TICKS if ceiling >= UNLIMITED_BYTES_PER_SECOND else max(1, _ticks(1_600 * 10**9 // max(1, ceiling)))
+    burst = (
+        BURST_TICKS
+        if ceiling >= UNLIMITED_BYTES_PER_SECOND
+        else max(1, _ticks(1_600 * 10**9 // max(1, rate)))
+    )
+    top = (
+        BURST_TICKS
+        if ceiling >= UNLIMITED_BYTES_PER_SECOND
+        else max(1, _ticks(1_600 * 10**9 // max(1, ceiling)))
+    )
     spec = struct.pack("=BBHhHI", 0, 1, 0, 0, 0, min(rate, 0xFFFFFFFF))
     limit = struct.pack("=BBHhHI", 0, 1, 0, 0, 0, min(ceiling, 0xFFFFFFFF))
     options = attribute(HTB_PARMS, spec + limit + struct.pack("=5I", burst, top, 200_000, 0, 0))
-    options += attribute(HTB_RATE64, struct.pack("=Q", rate)) + attribute(HTB_CEIL64, struct.pack("=Q", ceiling))
+    options += attribute(HTB_RATE64, struct.pack("=Q", rate)) + attribute(
+        HTB_CEIL64, struct.pack("=Q", ceiling)
+    )
     return _add(RTM_NEWTCLASS, index, handle, parent, "htb", attribute(TCA_OPTIONS, options))
 
 
@@ -120,12 +144,16 @@ def drop_from(index: int, sources: Sequence[str]) -> Iterator[Request]:
     yield _add(RTM_NEWQDISC, index, CLSACT_HANDLE, TC_H_CLSACT, "clsact", b"")
     yield _u32(index, HASH_TABLE, INGRESS_PARENT, u32(U32_DIVISOR, 256))
     action = struct.pack("=IIiii", 0, 0, TC_ACT_SHOT, 0, 0)
-    drop = nested(U32_ACT, nested(1, text(ACT_KIND, "gact"), nested(ACT_OPTIONS, attribute(GACT_PARMS, action))))
+    drop = nested(
+        U32_ACT, nested(1, text(ACT_KIND, "gact"), nested(ACT_OPTIONS, attribute(GACT_PARMS, action)))
+    )
     for number, source in enumerate(sources, 1):
         bucket = HASH_TABLE | socket.inet_aton(source)[3] << 12
         options = u32(U32_HASH, bucket) + _match(source, 12) + drop
         yield _u32(index, bucket | number, INGRESS_PARENT, options)
-    selector = attribute(U32_SEL, struct.pack("=BBBxHHhhI", 0, 0, 1, 0, 0, 0, 12, socket.htonl(0xFF)) + bytes(16))
+    selector = attribute(
+        U32_SEL, struct.pack("=BBBxHHhhI", 0, 0, 1, 0, 0, 0, 12, socket.htonl(0xFF)) + bytes(16)
+    )
     yield _u32(index, 0, INGRESS_PARENT, u32(U32_LINK, HASH_TABLE) + selector)
 
 

@@ -1,0 +1,36 @@
+"""Real networks in the guest: one boot, many checks (network_checks.py), each a test of its own here."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.emulation import network_checks
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def outcomes(repository: Path) -> dict[str, dict[str, Any]]:
+    """Of every check, by name."""
+    from testbed.emulation.guest.api import Guest, GuestSpec
+    from testbed.emulation.kernel import require
+
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    with Guest(GuestSpec(kernel=require(), cwd=repository, env=environment)) as guest:
+        done = guest.run([sys.executable, "-m", "tests.emulation.network_checks"], timeout=300)
+    lines = [line for line in done.out.decode().splitlines() if line.startswith("{")]
+    found = {outcome["check"]: outcome for outcome in map(json.loads, lines)}
+    assert found, done.err.decode()[-2000:]
+    return found
+
+
+@pytest.mark.parametrize("name", [check.__name__ for check in network_checks.ALL])
+def test_network(outcomes: dict[str, dict[str, Any]], name: str) -> None:
+    assert name in outcomes, "the checks ended before it"
+    assert outcomes[name]["ok"], outcomes[name]["detail"]
