@@ -22,6 +22,7 @@ async def converse(session: Session, runtime: Runtime) -> str:
         if not session.closing:
             raise
     finally:
+        session.ended.set()
         runtime.detach(session, reason)
         writer.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -1,4 +1,7 @@
-"""Overlay.Link: one stream per overlay link. One side dials and redials; the other accepts."""
+"""Overlay.Link: one stream per overlay link. One side dials and redials; the other accepts.
+
+Clients dial in the same way, another service.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.handshake import check_link, check_taken, hello, log_hellos, read_hello, refuse_hello
 from broker_grpc.limits import Limits
 from broker_grpc.links import hello_incarnation
+from broker_grpc.machine import PeerKind
 from broker_grpc.runtime import Runtime
 from broker_grpc.session import Session
 from broker_grpc.tls import TlsFiles
-from broker_grpc.transport import LINK, AcceptedStream, DialledStream, StreamLost
+from broker_grpc.transport import CONNECT, LINK, AcceptedStream, DialledStream, StreamLost
 from protos.records import LogEvent
+
+PATIENCE_AT_END_S = 2.0
 
 
 class LinkGate:
@@ -66,36 +72,66 @@ class Backoff:
         self._failures = 0
 
 
+async def end_gracefully(session: Session, reason: str) -> None:
+    """Let all that was sent arrive: gRPC throws away what the other side has not read when a call is cut."""
+    try:
+        async with asyncio.timeout(PATIENCE_AT_END_S):
+            await session.drained()
+            if isinstance(session.stream, DialledStream):
+                await session.stream.finish()
+                await session.ended.wait()
+    except TimeoutError:
+        pass
+    session.close(reason)
+
+
 class Dialler:
-    """Dials until told to stop: the LinkKeeper of a broker process."""
+    """Dials until told to stop: the LinkKeeper of a broker or client."""
 
     def __init__(
-        self, identity: str, incarnation: int, runtime: Runtime, seed: int, tls: TlsFiles | None
+        self,
+        identity: str,
+        kind: PeerKind,
+        incarnation: int,
+        runtime: Runtime,
+        *,
+        seed: int = 0,
+        tls: TlsFiles | None = None,
+        any_id: bool = False,
     ) -> None:
+        """`any_id`: whoever answers at the address is the peer, whatever its id."""
         self._identity = identity
+        self._kind: PeerKind = kind
+        self._any_id = any_id
         self._incarnation = incarnation
         self._dials = 0
         self._runtime = runtime
         self._seed = seed
         self._tls = tls
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._endings: set[asyncio.Task[None]] = set()
 
     def open(self, peer: str, address: str) -> None:
-        if peer not in self._tasks:
+        if peer not in self._tasks and address:
             self._tasks[peer] = asyncio.create_task(self._keep(peer, address), name=f"dial {peer}")
 
     def close(self, peer: str, reason: str, redial: bool) -> None:
-        """End the stream; unless `redial`, the task that keeps it ends too."""
+        """End the stream, now if it only seems dead (`redial`), else after what is queued on it."""
         session = self._runtime.sessions.get(peer)
         task = None if redial else self._tasks.pop(peer, None)
-        if session is not None:
+        if session is None:
+            if task is not None:
+                task.cancel()
+        elif redial:
             # Later, not from inside the machine's own answer: it hears of this end as of any other.
             asyncio.get_running_loop().call_soon(session.close, reason)
-        elif task is not None:
-            task.cancel()
+        else:
+            ending = asyncio.create_task(end_gracefully(session, reason), name=f"end {peer}")
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
 
     async def stop(self) -> None:
-        tasks = list(self._tasks.values())
+        tasks = [*self._tasks.values(), *self._endings]
         self._tasks.clear()
         for task in tasks:
             task.cancel()
@@ -118,7 +154,11 @@ class Dialler:
     async def _dial(self, peer: str, address: str, backoff: Backoff) -> None:
         limits = self._runtime.limits
         stream = DialledStream(
-            address, LINK, max_message_bytes=limits.max_message_bytes, tls=self._tls, server_name=peer
+            address,
+            LINK if self._kind == "broker" else CONNECT,
+            max_message_bytes=limits.max_message_bytes,
+            tls=self._tls,
+            server_name="" if self._any_id else peer,
         )
         try:
             session = await self._greet(peer, stream)
@@ -131,14 +171,15 @@ class Dialler:
     async def _greet(self, peer: str, stream: DialledStream) -> Session:
         limits = self._runtime.limits
         self._dials += 1
-        greeting = hello(self._identity, "broker", hello_incarnation(self._incarnation, self._dials))
+        greeting = hello(self._identity, self._kind, hello_incarnation(self._incarnation, self._dials))
         try:
             async with asyncio.timeout(limits.hello_timeout_us / 1e6):
                 await stream.write(greeting)
         except TimeoutError:
             raise StreamLost("no connection in time") from None
         answer = await read_hello(stream, "broker", limits)
-        if answer.id != peer:
+        if answer.id != peer and not self._any_id:
             raise ProtocolError(f"dialled {peer!r} and got {answer.id!r}")
-        log_hellos(self._runtime.log, answer, greeting)
+        if self._kind == "broker":
+            log_hellos(self._runtime.log, answer, greeting)
         return Session(peer, "broker", answer.incarnation, stream, limits)

@@ -53,16 +53,15 @@ class BrokerProcess:
         self._loop = asyncio.get_running_loop()
         self._tls = TlsFiles(**tls_fields(config.tls)) if config.tls else None
         limits = limits_from(config.options)
-        self.log = EventLog(
-            config.events or os.devnull,
-            config.broker,
-            RunClock(config.epoch_offset_us),
-            on_first=self._flush_later,
-        )
+        clock = RunClock(config.epoch_offset_us)
+        events = config.events or os.devnull
+        self.log = EventLog(events, config.broker, clock, on_first=self._flush_later)
         self._flush_s = limits.log_flush_us / 1e6
-        self.runtime = Runtime(machine, RunClock(config.epoch_offset_us), self.log, limits)
+        self.runtime = Runtime(machine, clock, self.log, limits)
         greeting = hello(config.broker, "broker", hello_incarnation(config.incarnation, 0))
-        self._dialler = Dialler(config.broker, config.incarnation, self.runtime, config.seed, self._tls)
+        self._dialler = Dialler(
+            config.broker, "broker", config.incarnation, self.runtime, seed=config.seed, tls=self._tls
+        )
         self.runtime.links = self._dialler
         self.runtime.on_link = self._tell_link
         self._addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}

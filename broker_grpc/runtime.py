@@ -17,6 +17,7 @@ from broker_grpc.limits import Limits
 from broker_grpc.machine import (
     CloseLink,
     DeadlineReached,
+    Effect,
     Effects,
     Log,
     Machine,
@@ -52,6 +53,8 @@ class Runtime:
         self.links: LinkKeeper | None = None
         self.dropped = 0
         self.on_link: Callable[[str, bool], None] = lambda peer, up: None
+        self.on_effect: Callable[[Effect], None] = lambda effect: None  # what only the owner understands
+        self.on_handled: Callable[[], None] | None = None  # after every stimulus
         self._loop = asyncio.get_running_loop()
         self._now = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -100,11 +103,21 @@ class Runtime:
 
     # ------------------------------------------------------------ the machine
 
-    def feed(self, stimulus: Stimulus) -> None:
+    def now_us(self) -> int:
+        """The run clock, as the machine sees it: it never goes back."""
         now = self.clock.now_us()
         if now > self._now:
             self._now = now
-        self.apply(self.machine.handle(self._now, stimulus))
+        return self._now
+
+    def feed(self, stimulus: Stimulus) -> None:
+        self.act(self.machine.handle(self.now_us(), stimulus))
+        if self.on_handled is not None:
+            self.on_handled()
+
+    def act(self, effects: Effects) -> None:
+        """Do what the machine answered, also to a request of the application."""
+        self.apply(effects)
         self._arm()
 
     def apply(self, effects: Effects) -> None:
@@ -119,8 +132,10 @@ class Runtime:
                 self._send(effect.peer, last, data)  # type: ignore[union-attr]
             elif kind is Log:
                 self._write(effect.event)  # type: ignore[union-attr]
-            elif self.links is not None:
+            elif kind is OpenLink or kind is CloseLink:
                 self._relink(effect)  # type: ignore[arg-type]
+            else:
+                self.on_effect(effect)
 
     def _send(self, peer: str, envelope: Envelope, data: bytes) -> None:
         session = self.sessions.get(peer)
@@ -156,7 +171,7 @@ class Runtime:
         self.log.write(event)
 
     def _relink(self, effect: OpenLink | CloseLink) -> None:
-        assert self.links is not None
+        assert self.links is not None, "whoever makes a runtime also gives it a keeper of links"
         if isinstance(effect, OpenLink):
             self.links.open(effect.peer, effect.address)
         else:

@@ -25,6 +25,7 @@ class Session:
         self._max_bytes = limits.output_queue_bytes
         self._queue: deque[bytes] = deque()
         self._bytes = 0
+        self.ended = asyncio.Event()
         self._work: asyncio.Future[None] | None = None
         self._idle: list[asyncio.Future[None]] = []
         self._reader = asyncio.current_task()
@@ -86,5 +87,5 @@ class Session:
     def close(self, reason: str) -> None:
         """End the session from our side, now; what is queued is lost."""
         self.closing = self.closing or reason
-        if self._reader is not None:
+        if self._reader is not None and not self.ended.is_set():
             self._reader.cancel()

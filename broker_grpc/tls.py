@@ -50,10 +50,8 @@ class Authority:
             "-addext",
             "keyUsage=keyCertSign,cRLSign",
         ]
-        _openssl(
-            ["req", "-x509", "-new", "-key", str(authority._key), "-out", str(authority._cert)]
-            + ["-days", DAYS, "-subj", f"/CN={name}", *extensions]
-        )
+        files = ["-key", str(authority._key), "-out", str(authority._cert)]
+        _openssl(["req", "-x509", "-new", *files, "-days", DAYS, "-subj", f"/CN={name}", *extensions])
         return authority
 
     def issue(self, holder: str, addresses: Sequence[str] = ()) -> TlsFiles:
@@ -66,10 +64,9 @@ class Authority:
         )
         _new_key(key)
         _openssl(["req", "-new", "-key", str(key), "-out", str(request), "-subj", f"/CN={holder}"])
-        _openssl(
-            ["x509", "-req", "-in", str(request), "-CA", str(self._cert), "-CAkey", str(self._key)]
-            + ["-CAcreateserial", "-days", DAYS, "-extfile", str(extensions), "-out", str(cert)]
-        )
+        signer = ["-CA", str(self._cert), "-CAkey", str(self._key), "-CAcreateserial", "-days", DAYS]
+        files = ["-in", str(request), "-extfile", str(extensions), "-out", str(cert)]
+        _openssl(["x509", "-req", *signer, *files])
         request.unlink()
         extensions.unlink()
         return TlsFiles(ca=str(self._cert), cert=str(cert), key=str(key))

@@ -1,0 +1,264 @@
+"""The client API.
+
+    async with Client("10.0.0.1:5000", id="alice") as c:
+        await c.subscribe("[class,eq,'STOCK'],[price,>,10]")
+        async for n in c:
+            print(n.attributes["price"], n.hops, n.delay_us)
+
+It reconnects by itself: whatever was subscribed and advertised is so again, publications wait meanwhile.
+When the brokers decide that a publisher should move (POP, GRAPE), it pauses, buffers and resumes at the new
+broker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from types import TracebackType
+
+import msgspec
+
+from broker_grpc.client_machine import ClientMachine, ClientOptions
+from broker_grpc.client_runtime import ClientRuntime
+from broker_grpc.clock import RunClock
+from broker_grpc.content.filters import Filter
+from broker_grpc.content.language import parse_filter, parse_publication
+from broker_grpc.errors import BrokerError
+from broker_grpc.eventlog import EventLog
+from broker_grpc.machine import Answered, Delivered, Effect, Effects
+from broker_grpc.tls import TlsFiles
+from protos.messages import Value
+
+HIGH_WATER = 1000  # messages on their way out, above which `publish` waits
+
+
+class NotConnected(BrokerError):
+    """No broker answers at the address."""
+
+    reason = "not_connected"
+
+
+class Refused(BrokerError):
+    """The broker did not accept an advertisement or subscription; the text says why."""
+
+    reason = "refused"
+
+
+class Notification(msgspec.Struct, frozen=True):
+    """A publication that matched one of our subscriptions."""
+
+    id: str
+    publisher: str
+    attributes: dict[str, Value]
+    payload: bytes
+    published_us: int
+    received_us: int
+    hops: int
+
+    @property
+    def delay_us(self) -> int:
+        """Meaningful where both ends have the same clock."""
+        return self.received_us - self.published_us
+
+
+class Held(msgspec.Struct, frozen=True):
+    """An advertisement or subscription of ours. The token stays, the id changes when we reconnect."""
+
+    token: int
+    id: str
+
+
+class Client:
+    def __init__(
+        self,
+        address: str,
+        id: str,
+        *,
+        broker: str = "",
+        tls: TlsFiles | None = None,
+        clock: RunClock | None = None,
+        events: str | os.PathLike[str] = os.devnull,
+        connect_timeout_s: float = 10.0,
+        notifications: int = 10_000,
+        options: ClientOptions | None = None,
+    ) -> None:
+        """`broker`: id that the broker must have; empty = whoever is there. `notifications`: how many may
+        wait for the application; later ones are dropped and counted in `missed`."""
+        self.id = id
+        self.address = address
+        self.missed = 0
+        self._any_id = not broker
+        self._broker = broker or address
+        self._tls = tls
+        self._clock = clock or RunClock()
+        self._events = events
+        self._timeout_s = connect_timeout_s
+        self._room = notifications
+        self._options = options
+        self._inbox: deque[Notification] = deque()
+        self._reader: asyncio.Future[None] | None = None
+        self._answers: dict[int, asyncio.Future[Answered]] = {}
+        self._connected = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._closed = False
+
+    # ------------------------------------------------------------ connection
+
+    async def __aenter__(self) -> Client:
+        # Seconds since the epoch grow from one process to the next of the same id.
+        incarnation = int(time.time())
+        self._log = EventLog(os.fspath(self._events), self.id, self._clock)
+        self._machine = ClientMachine(
+            self.id, self._broker, self.address, incarnation=incarnation, options=self._options
+        )
+        self._runtime = ClientRuntime(
+            self._machine,
+            self._clock,
+            self._log,
+            incarnation=incarnation,
+            tls=self._tls,
+            any_id=self._any_id,
+        )
+        self._runtime.on_effect = self._effect
+        self._runtime.on_handled = self._handled
+        self._runtime.act(self._machine.start(self._runtime.now_us()))
+        await self._wait_for_connection()
+        return self
+
+    async def _wait_for_connection(self) -> None:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._connected.wait()
+        except TimeoutError:
+            await self._runtime.hang_up()
+            self._log.close()
+            raise NotConnected(
+                f"no broker answers {self.id!r} at {self.address} within {self._timeout_s:g} s"
+            ) from None
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Withdraw everything, let publications on their way arrive, disconnect."""
+        if self._closed:
+            return
+        self._closed = True
+        self._runtime.act(self._machine.close(self._runtime.now_us()))
+        self._handled()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._gone.wait()
+        except TimeoutError:
+            pass  # the broker does not answer: hang up all the same
+        await self._runtime.hang_up()
+        self._log.close()
+        self._wake_reader()
+
+    @property
+    def connected(self) -> bool:
+        return self._connected.is_set()
+
+    @property
+    def broker(self) -> str:
+        """Where we publish now: changes with a migration."""
+        return self._machine.broker
+
+    # ------------------------------------------------------------ requests
+
+    async def subscribe(self, filter: str | Filter, group: str = "") -> Held:
+        """Returns when the broker has taken it. LanguageError or Refused."""
+        token, effects = self._machine.subscribe(self._runtime.now_us(), _filter(filter), group)
+        return await self._answered(token, effects)
+
+    async def advertise(self, filter: str | Filter, group: str = "") -> Held:
+        token, effects = self._machine.advertise(self._runtime.now_us(), _filter(filter), group)
+        return await self._answered(token, effects)
+
+    async def withdraw(self, held: Held) -> None:
+        """Unsubscribe or unadvertise."""
+        await self._answered(held.token, self._machine.withdraw(self._runtime.now_us(), held.token))
+
+    unsubscribe = withdraw
+    unadvertise = withdraw
+
+    async def publish(self, content: str | dict[str, Value], payload: bytes = b"") -> str:
+        """Hand over one publication, and return its id. Waits while the broker does not keep up."""
+        attributes = parse_publication(content) if isinstance(content, str) else content
+        while self._runtime.queued >= HIGH_WATER and self._runtime.sessions:
+            await asyncio.gather(*(session.drained() for session in self._runtime.sessions.values()))
+        id_, effects = self._machine.publish(self._runtime.now_us(), attributes, payload)
+        self._runtime.act(effects)
+        return id_
+
+    async def _answered(self, token: int, effects: Effects) -> Held:
+        answer = self._answers[token] = asyncio.get_running_loop().create_future()
+        self._runtime.act(effects)
+        try:
+            result = await answer
+        finally:
+            self._answers.pop(token, None)
+        if result.error:
+            raise Refused(result.error)
+        return Held(token, result.id)
+
+    # ------------------------------------------------------------ notifications
+
+    def __aiter__(self) -> AsyncIterator[Notification]:
+        return self
+
+    async def __anext__(self) -> Notification:
+        while not self._inbox:
+            if self._closed:
+                raise StopAsyncIteration
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        return self._inbox.popleft()
+
+    def _effect(self, effect: Effect) -> None:
+        if isinstance(effect, Delivered):
+            self._deliver(effect)
+        elif isinstance(effect, Answered):
+            waiting = self._answers.get(effect.token)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(effect)
+
+    def _deliver(self, effect: Delivered) -> None:
+        if len(self._inbox) >= self._room:
+            self.missed += 1
+            return
+        body = effect.publication
+        self._inbox.append(
+            Notification(
+                body.id,
+                body.publisher,
+                body.attributes,
+                body.payload,
+                body.published_us,
+                self._machine.now_us,
+                effect.hops,
+            )
+        )
+        self._wake_reader()
+
+    def _wake_reader(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+        self._reader = None
+
+    def _handled(self) -> None:
+        if self._machine.broker in self._machine.connected:
+            self._connected.set()
+        else:
+            self._connected.clear()
+        if self._machine.closed:
+            self._gone.set()
+
+
+def _filter(filter: str | Filter) -> Filter:
+    return parse_filter(filter) if isinstance(filter, str) else filter

@@ -1,0 +1,43 @@
+"""A client machine with its streams: what the Client API and the load driver share."""
+
+from __future__ import annotations
+
+from broker_grpc.client_machine import ClientMachine
+from broker_grpc.clock import RunClock
+from broker_grpc.eventlog import EventLog
+from broker_grpc.limits import Limits
+from broker_grpc.peers import Dialler
+from broker_grpc.runtime import Runtime
+from broker_grpc.tls import TlsFiles
+
+
+class ClientRuntime(Runtime):
+    """Dials the brokers that its machine asks for, and redials what is lost."""
+
+    machine: ClientMachine
+
+    def __init__(
+        self,
+        machine: ClientMachine,
+        clock: RunClock,
+        log: EventLog,
+        *,
+        incarnation: int = 1,
+        seed: int = 0,
+        limits: Limits | None = None,
+        tls: TlsFiles | None = None,
+        any_id: bool = False,
+    ) -> None:
+        super().__init__(machine, clock, log, limits or Limits())
+        self._dialler = Dialler(machine.id, "client", incarnation, self, seed=seed, tls=tls, any_id=any_id)
+        self.links = self._dialler
+
+    @property
+    def queued(self) -> int:
+        """Messages that wait: in the machine for a connection, or in a stream for the network."""
+        return self.machine.buffered + sum(session.queued for session in self.sessions.values())
+
+    async def hang_up(self) -> None:
+        """Drop all streams at once."""
+        self.stop()
+        await self._dialler.stop()

@@ -1,0 +1,151 @@
+"""The client API against real brokers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from overlay import Overlay, check_deliveries
+
+from broker_grpc.client import Client, NotConnected, Refused
+from broker_grpc.errors import LanguageError
+from protos.records import LogEvent
+
+PATIENCE_S = 15
+
+
+@pytest.fixture
+async def chain(tmp_path: Path) -> AsyncIterator[Overlay]:
+    overlay = await Overlay(tmp_path, 3, [(1, 2), (2, 3)]).start()
+    yield overlay
+    overlay.stop()
+
+
+async def test_subscribe_publish_and_iterate(chain: Overlay) -> None:
+    async with (
+        Client(chain[1].address, id="alice") as alice,
+        Client(chain[3].address, id="bob", broker="B3") as bob,
+    ):
+        await alice.advertise("[class,eq,'STOCK'],[price,isPresent,0]")
+        await bob.subscribe("[class,eq,'STOCK'],[price,>,10]")
+        await chain.settled()
+        await alice.publish("[class,'STOCK'],[price,9]")
+        await alice.publish({"class": "STOCK", "price": 18.5}, payload=b"hello")
+        async with asyncio.timeout(PATIENCE_S):
+            async for notification in bob:
+                break
+        assert notification.attributes == {"class": "STOCK", "price": 18.5}
+        assert (notification.publisher, notification.payload, notification.hops) == ("alice", b"hello", 2)
+        assert 0 < notification.delay_us < PATIENCE_S * 1_000_000
+
+
+async def test_bad_content_and_refusals_are_errors_of_the_call(chain: Overlay) -> None:
+    async with Client(chain[1].address, id="alice") as alice:
+        with pytest.raises(LanguageError):
+            await alice.subscribe("[price,>,10]")
+        with pytest.raises(LanguageError):
+            await alice.publish("[class,'STOCK'],[price,>,1]")
+        many = "[class,eq,'STOCK']," + ",".join(f"[a{n},>,1]" for n in range(63))
+        held = await alice.subscribe(many)
+        assert held.id
+        await alice.unsubscribe(held)
+
+
+async def test_a_filter_beyond_the_brokers_limit_is_refused(tmp_path: Path) -> None:
+    overlay = await Overlay(tmp_path, 1, [], options={"max_predicates": 2}).start()
+    async with Client(overlay[1].address, id="alice") as alice:
+        with pytest.raises(Refused, match="limit"):
+            await alice.subscribe("[class,eq,'STOCK'],[a,>,1],[b,>,1]")
+        assert (await alice.subscribe("[class,eq,'STOCK'],[a,>,1]")).id
+    overlay.stop()
+
+
+async def test_nobody_there() -> None:
+    with pytest.raises(NotConnected, match="no broker answers 'alice'"):
+        async with Client("127.0.0.1:1", id="alice", connect_timeout_s=0.5):
+            pass
+
+
+async def test_a_wrong_broker_id_is_no_connection(chain: Overlay) -> None:
+    with pytest.raises(NotConnected):
+        async with Client(chain[1].address, id="alice", broker="B9", connect_timeout_s=0.5):
+            pass
+
+
+async def test_everything_published_before_close_arrives(chain: Overlay) -> None:
+    async with Client(chain[3].address, id="bob") as bob:
+        await bob.subscribe("[class,eq,'X']")
+        async with Client(chain[1].address, id="alice") as alice:
+            await alice.advertise("[class,eq,'X']")
+            await chain.settled()
+            for number in range(3000):
+                await alice.publish({"class": "X", "number": number})
+        got = [await asyncio.wait_for(anext(bob), PATIENCE_S) for _ in range(3000)]
+        assert [n.attributes["number"] for n in got] == list(range(3000))
+        assert bob.missed == 0
+
+
+async def test_a_restarted_broker_finds_its_clients_again(tmp_path: Path, chain: Overlay) -> None:
+    async with (
+        Client(chain[1].address, id="alice", events=tmp_path / "alice.jsonl") as alice,
+        Client(chain[3].address, id="bob") as bob,
+    ):
+        await alice.advertise("[class,eq,'X']")
+        await bob.subscribe("[class,eq,'X']")
+        await chain.settled()
+        await alice.publish({"class": "X", "number": 1})
+        assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["number"] == 1
+        chain[3].kill()
+        async with asyncio.timeout(PATIENCE_S):
+            while bob.connected:
+                await asyncio.sleep(0.02)
+        chain[3].config["incarnation"] = 2
+        chain[3].start()
+        await chain[3].wait_for(links=1, subscriptions=1, advertisements=1)
+        await chain.settled()
+        await alice.publish({"class": "X", "number": 2})
+        assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["number"] == 2
+
+
+async def test_a_slow_application_loses_and_counts(chain: Overlay) -> None:
+    async with (
+        Client(chain[1].address, id="alice") as alice,
+        Client(chain[1].address, id="bob", notifications=10) as bob,
+    ):
+        await alice.advertise("[class,eq,'X']")
+        await bob.subscribe("[class,eq,'X']")
+        for number in range(100):
+            await alice.publish({"class": "X", "number": number})
+        async with asyncio.timeout(PATIENCE_S):
+            while bob.missed < 90:
+                await asyncio.sleep(0.01)
+        assert [(await anext(bob)).attributes["number"] for _ in range(10)] == list(range(10))
+
+
+async def test_many_clients_keep_the_invariants(tmp_path: Path) -> None:
+    overlay = await Overlay(tmp_path, 5, [(1, 2), (1, 3), (3, 4), (3, 5)]).start()
+    files = []
+    clients: list[Client] = []
+    for number in range(10):
+        path = tmp_path / f"client{number}.jsonl"
+        files.append(path)
+        address = overlay[number % 5 + 1].address
+        clients.append(await Client(address, id=f"c{number}", events=path).__aenter__())
+    for number, client in enumerate(clients):
+        await client.advertise(f"[class,eq,'K{number % 3}'],[x,isPresent,0]")
+        await client.subscribe(f"[class,eq,'K{number % 3}'],[x,>,{number * 5}]")
+    await overlay.settled()
+    for round_ in range(50):
+        for number, client in enumerate(clients):
+            await client.publish({"class": f"K{number % 3}", "x": round_})
+    await asyncio.sleep(1)
+    for client in clients:
+        await client.close()
+    assert overlay.stop() == [0] * 5
+    events = [
+        msgspec.json.decode(line, type=LogEvent) for path in files for line in path.read_bytes().splitlines()
+    ]
+    assert check_deliveries(events) > 300
