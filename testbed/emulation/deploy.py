@@ -130,7 +130,8 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
                 engine.collect()
             engine.stop()
     manifest = close(folder, reason, time.monotonic() - started)
-    return Outcome(folder, manifest, folder.read_fidelity(), code if not reason else 1, kept)
+    trusted = code == 0 and manifest.status == "done"
+    return Outcome(folder, manifest, folder.read_fidelity(), 0 if trusted else 1, kept)
 
 
 def close(folder: RunFolder, reason: str, wall_seconds: float) -> Manifest:
