@@ -11,22 +11,22 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 INSIDE = "testbed.emulation.guest.inside"
 
 
-def boot_line(spec: GuestSpec, control: Path, console_fd: int, line_fd: int) -> list[str]:
+def boot_line(spec: GuestSpec, console_fd: int, line_fd: int) -> list[str]:
     """Arguments of the kernel. The console goes to one file descriptor, the control line to another.
 
     The kernel hands NAME=VALUE options it does not know to the first process as environment, and everything
     after `--` as arguments. The first process is Python itself: no shell, no fork before the first command.
+    Nothing here differs between two runs, because the kernel's random numbers start from this line.
     """
     return [
         str(spec.kernel.binary),
         f"mem={spec.memory_mb}M",
         "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw",
         "quiet", "noreboot", "norandmaps",
-        f"uml_dir={control}/", "umid=uml",
+        "uml_dir=./", "umid=uml",
         "con=null", f"con0=null,fd:{console_fd}",
         "ssl=null", f"ssl0=fd:{line_fd}",
         *_clock(spec),
-        f"TESTBED_CONTROL={_quoted(control)}",
         f"PYTHONPATH={_quoted(REPOSITORY)}",
         "PYTHONDONTWRITEBYTECODE=1",
         f"init={_quoted(sys.executable)}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from testbed.emulation.guest.errors import GuestTimeout
 
 if TYPE_CHECKING:
-    from testbed.emulation.guest.api import Guest
+    from testbed.emulation.guest.handle import GuestHandle
 
 POLL_SECONDS = 0.02
 
@@ -33,7 +33,7 @@ class Finished:
 class GuestProcess:
     """One command in a guest. Its output can be read while it runs; `wait` gives the exit code."""
 
-    def __init__(self, guest: Guest, number: int) -> None:
+    def __init__(self, guest: GuestHandle, number: int) -> None:
         self.guest = guest
         self.number = number
         self.code: int | None = None

@@ -38,7 +38,8 @@ NEVER_COMPILED = (
     "*/drivers/infiniband/*.[ch]",
     "*/sound/*.[ch]",
     *(
-        f"*/arch/{name}/*"
+        f"*/arch/{name}/{files}"
+        for files in ("boot/*", "*.[chS]")
         for name in (
             "alpha", "arc", "arm", "arm64", "csky", "hexagon", "ia64", "loongarch", "m68k", "microblaze",
             "mips", "nios2", "openrisc", "parisc", "powerpc", "riscv", "s390", "sh", "sparc", "xtensa",
