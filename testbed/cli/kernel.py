@@ -28,7 +28,9 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--source", type=click.Path(path_type=Path), help="Kernel source archive (default: the newest).")
+@click.option(
+    "--source", type=click.Path(path_type=Path), help="Kernel source archive (default: the newest)."
+)
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Compile so many files at once.")
 def build(source: Path | None, jobs: int | None) -> None:
     """Build the kernel; an interrupted build goes on where it stopped."""

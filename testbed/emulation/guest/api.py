@@ -4,8 +4,8 @@
         done = guest.run(["ip", "link"])          # done.code, done.out, done.err
         server = guest.start(["sleep", "100"])    # server.lines(), server.signal(), server.wait()
 
-The guest boots at the first command, which is known to it before its clock starts: a guest that runs one command
-does exactly the same every time.
+The guest boots at the first command, which is known to it before its clock starts: a guest that runs one
+command does exactly the same every time.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Guest(GuestHandle):
 
     def _setup(self) -> Message:
         """What the first process inside reads."""
-        shared = [REPOSITORY, sys.prefix, sys.base_prefix, self.spec.cwd, *self.spec.shared]
+        shared: list[Path | str] = [REPOSITORY, sys.prefix, sys.base_prefix, self.spec.cwd, *self.spec.shared]
         return {
             "clock": self.spec.clock,
             "hostname": self.spec.hostname,

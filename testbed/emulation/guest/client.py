@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from typing import Any
@@ -23,10 +24,8 @@ class Connection:
         return self._number
 
     def send(self, message: Message) -> None:
-        try:
+        with contextlib.suppress(OSError):
             self._socket.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
-            pass
 
     def receive(self) -> tuple[list[Message], bool]:
         """The messages that have arrived (waits for some data), and whether the other end is still there."""

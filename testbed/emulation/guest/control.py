@@ -1,10 +1,10 @@
 """The control folder: on the host's memory disk, and at /run/testbed inside the guest.
 
-    guest.json          how the guest is to be set up (read once by the guest's first process)
-    jobs/<n>.json       a command to run              jobs/<n>.out, jobs/<n>.err   what it printed
-    jobs/<n>.exit       its exit code, written last
-    keeper.sock         the keeper's socket           keeper.log                   what the keeper said
-    console.log         what the kernel said          state.json                   process ids, clock, frozen
+guest.json          how the guest is to be set up (read once by the guest's first process)
+jobs/<n>.json       a command to run              jobs/<n>.out, jobs/<n>.err   what it printed
+jobs/<n>.exit       its exit code, written last
+keeper.sock         the keeper's socket           keeper.log                   what the keeper said
+console.log         what the kernel said          state.json                   process ids, clock, frozen
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _hint(console: str, code: int | None) -> str | None:
     if "Kernel panic" in console:
         return "the guest's kernel panicked; the lines above say why"
     if code == -7:
-        return "the host has no memory left for the guest (/dev/shm is full): give the guest less, or free some"
+        return "the host has no memory left for the guest (/dev/shm is full): free some of it"
     return None
 
 

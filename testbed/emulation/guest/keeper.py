@@ -1,12 +1,12 @@
-"""The process beside a guest. It boots the kernel, relays between clients and the guest, and freezes the guest.
+"""The process beside a guest: boots the kernel, relays between clients and the guest, freezes the guest.
 
     python -m testbed.emulation.guest.keeper CONTROL_FOLDER OWNER_FD        (started by `api.Guest`)
 
-Clients connect to `keeper.sock` and exchange one JSON object per line. The harness that started the keeper owns the
-guest over a connection of its own: when that ends without a `detach` before, the guest is stopped, so a killed
-harness leaves nothing behind. The
-kernel in turn dies with the keeper. A guest in virtual time that has nothing to do says so (`idle`) and is frozen
-(SIGSTOP: it costs no CPU, and its clock stands still) until a client wants something.
+Clients connect to `keeper.sock` and exchange one JSON object per line. The harness that started the keeper
+owns the guest over a connection of its own: when that ends without a `detach` before, the guest is stopped,
+so a killed harness leaves nothing behind. The kernel in turn dies with the keeper. A guest in virtual time
+that has nothing to do says so (`idle`) and is frozen (SIGSTOP: it costs no CPU, and its clock stands still)
+until a client wants something.
 """
 
 from __future__ import annotations
@@ -201,9 +201,14 @@ class Keeper:
 
     def _write_state(self) -> None:
         state = {
-            "keeper": os.getpid(), "guest": self.guest.pid, "virtual": self.virtual, "clock_ns": self.clock_ns,
-            "frozen": self.frozen, "detached": self.detached, "exit": self.guest.poll(),
-        }  # fmt: skip
+            "keeper": os.getpid(),
+            "guest": self.guest.pid,
+            "virtual": self.virtual,
+            "clock_ns": self.clock_ns,
+            "frozen": self.frozen,
+            "detached": self.detached,
+            "exit": self.guest.poll(),
+        }
         fresh = self.control.state.with_suffix(".new")
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.rename(self.control.state)
@@ -225,9 +230,16 @@ def _boot(
     os.dup2(console, CONSOLE_FD)
     os.dup2(theirs.fileno(), LINE_FD)
     guest = subprocess.Popen(
-        boot_line, cwd=control.path, env=environment, stdin=subprocess.DEVNULL, stdout=console, stderr=console,
-        pass_fds=(CONSOLE_FD, LINE_FD), start_new_session=True, preexec_fn=lambda: _prepare_child(cpu),
-    )  # fmt: skip
+        boot_line,
+        cwd=control.path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=console,
+        stderr=console,
+        pass_fds=(CONSOLE_FD, LINE_FD),
+        start_new_session=True,
+        preexec_fn=lambda: _prepare_child(cpu),
+    )
     for fd in (console, CONSOLE_FD, LINE_FD):
         os.close(fd)
     theirs.close()

@@ -43,7 +43,7 @@ def memory_folder() -> Path:
                 raise GuestImpossible(
                     "this folder is mounted noexec, and the guest's memory must be executable",
                     file=name,
-                    hint=f"mount -o remount,exec {name}, or name another memory disk in TESTBED_GUEST_MEMORY_DIR",
+                    hint=f"mount -o remount,exec {name}, or name another one in TESTBED_GUEST_MEMORY_DIR",
                 )
             return Path(name)
     raise GuestImpossible(
@@ -71,7 +71,7 @@ def available_memory_mb() -> int:
 
 
 def idlest_cpu(seconds: float = CPU_SAMPLE_SECONDS) -> int:
-    """A guest's processes hand over to each other at every system call; on one CPU that costs half as much."""
+    """A guest's processes hand over to each other at every system call: on one CPU at half the cost."""
     allowed = sorted(os.sched_getaffinity(0))
     before = _idle_ticks()
     time.sleep(seconds)

@@ -23,8 +23,8 @@ END_OF_INPUT = b"\x04"
 def interact(guest: GuestHandle, argv: Sequence[str], env: dict[str, str] | None = None) -> int:
     """Run a command on a terminal of its own, relayed to ours; returns its exit code.
 
-    Keys go to the command (Ctrl-C too), and a changed window size is passed on. Where our input is no terminal it
-    is typed in, and its end is Ctrl-D.
+    Keys go to the command (Ctrl-C too), and a changed window size is passed on. Where our input is no
+    terminal it is typed in, and its end is Ctrl-D.
     """
     columns, rows = shutil.get_terminal_size()
     process = guest.start(argv, env=env, terminal=(rows, columns))

@@ -85,7 +85,9 @@ def _build_in(folder: Path, source: Source, report: Report, jobs: int) -> Kernel
 def _check_tools() -> None:
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
-        raise BuildFailed(f"these programs are needed to build the kernel: {', '.join(missing)}", hint=TOOLS_HINT)
+        raise BuildFailed(
+            f"these programs are needed to build the kernel: {', '.join(missing)}", hint=TOOLS_HINT
+        )
     if not any(Path(include, "libelf.h").exists() for include in ("/usr/include", "/usr/local/include")):
         raise BuildFailed("the header libelf.h is needed to build the kernel", hint=TOOLS_HINT)
 
@@ -95,7 +97,8 @@ def check_disk(folder: Path, already: int = 0, needed: int = DISK_NEEDED) -> Non
     free = shutil.disk_usage(folder).free
     if free + already < needed:
         raise BuildFailed(
-            f"{needed / 1e9:.1f} GB of free space are needed while the kernel is built, {free / 1e9:.1f} GB are free",
+            f"building the kernel needs {needed / 1e9:.1f} GB of free space for a while, "
+            f"{free / 1e9:.1f} GB are free",
             file=folder,
             hint="free some space, or set XDG_CACHE_HOME to a folder on a larger disk",
         )
@@ -112,7 +115,9 @@ def _only_builder(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BuildFailed("another process is building this kernel right now", hint="wait for it") from None
+            raise BuildFailed(
+                "another process is building this kernel right now", hint="wait for it"
+            ) from None
         folder.mkdir(exist_ok=True)
         yield
 
@@ -218,9 +223,11 @@ def _lines(argv: list[str], tree: Path) -> Iterator[str]:
         for line in command.stdout:
             last.append(line)
             yield line
+    except BaseException:
+        command.terminate()
+        raise
     finally:
-        if command.poll() is None:
-            command.terminate()
+        # Not terminated here: a step that has closed its output may still be on its way out.
         command.wait()
     if command.returncode != 0:
         raise BuildFailed(

@@ -1,4 +1,4 @@
-"""Built kernels in the user's cache: one folder per build key, holding the binary, its config and its record."""
+"""Built kernels in the user's cache: a folder per build key with the binary, its config and its record."""
 
 from __future__ import annotations
 

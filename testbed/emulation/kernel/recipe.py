@@ -37,15 +37,9 @@ NEVER_COMPILED = (
     "*/drivers/staging/*.[ch]",
     "*/drivers/infiniband/*.[ch]",
     "*/sound/*.[ch]",
-    *(
-        f"*/arch/{name}/{files}"
-        for files in ("boot/*", "*.[chS]")
-        for name in (
-            "alpha", "arc", "arm", "arm64", "csky", "hexagon", "ia64", "loongarch", "m68k", "microblaze",
-            "mips", "nios2", "openrisc", "parisc", "powerpc", "riscv", "s390", "sh", "sparc", "xtensa",
-        )
-    ),
-)  # fmt: skip
+    "*/arch/[!ux]*/*.[chS]",  # all but um and x86
+    "*/arch/*/boot/dts/*",
+)
 
 
 def patches(source: Source) -> list[Path]:

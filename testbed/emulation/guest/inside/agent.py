@@ -1,12 +1,12 @@
-"""The guest's main loop: run commands that the keeper asks for, reap processes, hold the clock between commands.
+"""The guest's main loop: run commands for the keeper, reap processes, hold the clock in between.
 
 Virtual time passes when every process of the guest waits. Between commands nothing should pass, so the agent
-does not wait then: it polls the line without sleeping, which keeps the guest's clock where it is, and tells the
-keeper, which freezes the whole guest until there is something to do. A terminal session is paced: the agent
-lets a slice of virtual time pass, and holds until the keeper says that as much real time has passed.
+does not wait then: it polls the line without sleeping, which keeps the guest's clock where it is, and tells
+the keeper, which freezes the whole guest until there is something to do. A terminal session is paced: the
+agent lets a slice of virtual time pass, and holds until the keeper says that as much real time has passed.
 
-SIGUSR1 to the agent parks every command that runs now: they go on when another one runs, and no time passes for
-their sake alone. A deployment that is kept after its timeline parks itself so (`park.park`).
+SIGUSR1 to the agent parks every command that runs now: they go on when another one runs, and no time passes
+for their sake alone. A deployment that is kept after its timeline parks itself so (`park.park`).
 """
 
 from __future__ import annotations

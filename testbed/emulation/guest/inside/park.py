@@ -1,4 +1,4 @@
-"""For a command in the guest that has done its work but must stay: let no more virtual time pass for its sake."""
+"""For a command in the guest that has done its work but must stay: let no more time pass for its sake."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -29,10 +30,8 @@ class Session:
 
     def signal(self, number: int) -> None:
         """To the command and everything it started in its session."""
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
-        except ProcessLookupError:
-            pass
 
     def resize(self, rows: int, columns: int) -> None:
         if self.terminal is not None:
