@@ -9,6 +9,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from broker_grpc.content.routing import Routing
+from broker_grpc.errors import ProtocolError
+from broker_grpc.links import Links, Peer
+from broker_grpc.machine import CloseLink
+from broker_grpc.outbox import Outbox
+from protos.messages import BrokerInformation, DiscoveryRequest, Envelope
+
 REMEMBERED = 1024
 TREE = "tree:"
 
@@ -16,36 +23,64 @@ TREE = "tree:"
 class Discovery:
     """Which floods went through here, and from where."""
 
-    def __init__(self, broker: str) -> None:
-        self._broker = broker
+    def __init__(self, id_prefix: str, links: Links, routing: Routing, outbox: Outbox) -> None:
+        self._id_prefix = id_prefix
+        self._links = links
+        self._routing = routing
+        self._outbox = outbox
         self._source: OrderedDict[str, str] = OrderedDict()
-        self._checks: dict[str, str] = {}  # id of the latest check of a link -> that link
+        self._checks: dict[str, str] = {}  # link -> id of the check that was sent over it
         self._count = 0
 
-    def first_seen(self, id_: str, source: str) -> bool:
-        """Remember where a flood came from; False if it has been here."""
-        if id_ in self._source:
-            return False
+    # ------------------------------------------------------------ is it a tree
+
+    def link_up(self, neighbour: str) -> None:
+        """Look for a second path to a broker behind this link."""
+        if self._outbox.broker < neighbour:
+            self._count += 1
+            self._checks[neighbour] = f"{TREE}{self._id_prefix}:{neighbour}:{self._count}"
+            self._outbox.send(neighbour, DiscoveryRequest(self._checks[neighbour]))
+
+    def link_down(self, neighbour: str) -> None:
+        self._checks.pop(neighbour, None)
+
+    def _refuse_cycle(self, id_: str) -> None:
+        for link, check in self._checks.items():
+            if check == id_:
+                self._outbox.effects.append(CloseLink(link, "the overlay is not a tree"))
+                raise ProtocolError(f"the overlay is not a tree: a second path leads over the link to {link}")
+
+    # ------------------------------------------------------------ floods
+
+    def request(self, peer: Peer, envelope: Envelope, body: DiscoveryRequest) -> None:
+        self._refuse_cycle(body.id)
+        if body.id in self._source:
+            raise ProtocolError(f"the overlay is not a tree: discovery {body.id} came by two links")
+        self._remember(body.id, peer.name)
+        if not body.id.startswith(TREE):
+            self._outbox.send(peer.name, self.information(body.id), envelope.request)
+        for neighbour in sorted(self._links.brokers):
+            if neighbour != peer.name:
+                self._outbox.forward(neighbour, Envelope(body, envelope.hops + 1))
+
+    def _remember(self, id_: str, source: str) -> None:
         self._source[id_] = source
         if len(self._source) > REMEMBERED:
             self._source.popitem(last=False)
-        return True
 
-    def source(self, id_: str) -> str | None:
-        return self._source.get(id_)
+    def answer(self, peer: Peer, envelope: Envelope, body: BrokerInformation) -> None:
+        source = self._source.get(body.request)
+        if source is None:
+            raise ProtocolError(f"an answer to the unknown discovery {body.request!r}")
+        crossed = envelope.hops + (source in self._links.brokers)
+        self._outbox.forward(source, Envelope(body, crossed))
 
-    def check_link(self, neighbour: str, incarnation: int) -> str:
-        """Id of a new tree check to be sent over this link only."""
-        self.forget(neighbour)
-        self._count += 1
-        id_ = f"{TREE}{self._broker}:{neighbour}:{incarnation}.{self._count}"
-        self._checks[id_] = neighbour
-        return id_
-
-    def checked_link(self, id_: str) -> str | None:
-        """The link over which we sent this check, if it is ours."""
-        return self._checks.get(id_)
-
-    def forget(self, neighbour: str) -> None:
-        for id_ in [id_ for id_, link in self._checks.items() if link == neighbour]:
-            del self._checks[id_]
+    def information(self, request: str) -> BrokerInformation:
+        return BrokerInformation(
+            request,
+            self._outbox.broker,
+            tuple(sorted(self._links.brokers)),
+            tuple(sorted(self._links.clients)),
+            len(self._routing.srt),
+            len(self._routing.prt),
+        )

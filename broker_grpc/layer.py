@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from broker_grpc.content.routing import Routing
+from broker_grpc.content.routing import Routing, Told
 from broker_grpc.service import Monitor
 from protos.messages import Advertisement, Body, Envelope, Publication
 from protos.records import LogEvent
@@ -37,19 +37,11 @@ class LayerHost(Protocol):
 
     def has_client(self, client: str) -> bool: ...
 
-    # routing-table operations of POP 3.3; messages that follow from them are sent at once
+    def tell(self, told: list[Told]) -> None:
+        """Send the messages that a change of the routing tables asks for."""
 
     def accept_advertisement(self, advertisement: Advertisement, hop: str) -> None:
-        """An advertisement that is new here, without telling any neighbour."""
-
-    def move_advertisement(self, advertisement: str, hop: str) -> None:
-        """Operations 1 and 3: new last hop; forward the subscriptions that match to it."""
-
-    def drop_unmatched(self, hop: str) -> None:
-        """Operation 2: drop subscriptions with this last hop that match no advertisement from elsewhere."""
-
-    def forget_unmatched(self, neighbour: str) -> None:
-        """The other end of operation 2: what the neighbour drops need not be taken back later."""
+        """An advertisement that every neighbour knows, as one that came from this hop."""
 
 
 class Layer(Protocol):
@@ -64,7 +56,7 @@ class Layer(Protocol):
     def publication_processed(
         self, now_us: int, envelope: Envelope, source: str, neighbours: Sequence[str], subscribers: int
     ) -> None:
-        """It came from `source` (broker or client) and goes to these neighbours and so many local subscribers."""
+        """From `source` (broker or client) to these neighbours and so many local subscribers."""
 
     def received(self, now_us: int, peer: str, envelope: Envelope) -> None:
         """A relocation or migration message from a broker or client."""

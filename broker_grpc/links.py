@@ -94,7 +94,7 @@ class Links:
         known = self.get(hello.id)
         if refusal is None and known is not None and hello.incarnation <= known.incarnation:
             return DuplicateError(
-                f"{hello.id} is already connected with incarnation {known.incarnation}, this is {hello.incarnation}"
+                f"{hello.id} is connected with incarnation {known.incarnation}, this is {hello.incarnation}"
             )
         return refusal
 

@@ -12,7 +12,7 @@ of insertion and never depends on string hashing.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from broker_grpc.content.covering import covers, intersects
 from broker_grpc.content.filters import Filter, Key, Pair, Test
@@ -94,15 +94,15 @@ class Bucket:
     __slots__ = ("decided", "lower", "others", "upper")
 
     def __init__(self) -> None:
-        self.decided: dict[Key, Node] = {}  # nothing left to test
+        self.decided: Node | None = None  # nothing left to test: there can be only one
         self.lower: dict[str, Bounds] = {}
         self.upper: dict[str, Bounds] = {}
         self.others: dict[Key, Node] = {}
 
     def add(self, node: Node) -> None:
         if not node.tests:
-            self.decided[node.filter.key] = node
-        elif node.bound is None:
+            self.decided = node
+        elif node.bound is None or node.pivot is None:
             self.others[node.filter.key] = node
         else:
             is_lower, attribute, value = node.bound
@@ -111,8 +111,8 @@ class Bucket:
 
     def remove(self, node: Node) -> None:
         if not node.tests:
-            del self.decided[node.filter.key]
-        elif node.bound is None:
+            self.decided = None
+        elif node.bound is None or node.pivot is None:
             del self.others[node.filter.key]
         else:
             is_lower, attribute, value = node.bound
@@ -122,27 +122,28 @@ class Bucket:
                 del side[attribute]
 
     def empty(self) -> bool:
-        return not (self.decided or self.others or self.lower or self.upper)
+        return self.decided is None and not (self.others or self.lower or self.upper)
 
     def nodes(self) -> Iterator[Node]:
-        yield from self.decided.values()
+        if self.decided is not None:
+            yield self.decided
         yield from self.others.values()
         for bounds in self.lower.values():
             yield from bounds.nodes
         for bounds in self.upper.values():
             yield from bounds.nodes
 
-    def candidates(self, get: Get) -> list[Node]:
+    def groups(self, get: Get) -> list[Collection[Node]]:
         """Nodes with tests left whose bound, if any, the publication passes (or equals)."""
-        found = list(self.others.values())
+        found: list[Collection[Node]] = [self.others.values()] if self.others else []
         for attribute, bounds in self.lower.items():
             value = get(attribute)
             if value is not None and value.__class__ is not str:
-                found += bounds.nodes[: bisect_right(bounds.values, value)]  # type: ignore[type-var, arg-type]
+                found.append(bounds.nodes[: bisect_right(bounds.values, value)])  # type: ignore[type-var, arg-type]
         for attribute, bounds in self.upper.items():
             value = get(attribute)
             if value is not None and value.__class__ is not str:
-                found += bounds.nodes[bisect_left(bounds.values, value) :]  # type: ignore[type-var, arg-type]
+                found.append(bounds.nodes[bisect_left(bounds.values, value) :])  # type: ignore[type-var, arg-type]
         return found
 
 
@@ -238,20 +239,28 @@ class FilterIndex:
     # ------------------------------------------------------------ match a publication
 
     def match_hops(self, attributes: Mapping[str, Value]) -> set[str]:
-        """Last hops of all filters that the publication matches."""
+        """Last hops of all filters that the publication matches. The innermost loop of a broker."""
         found: set[str] = set()
         looked_at = 0
         get = attributes.get
-        for bucket in self._buckets(attributes):
-            for node in bucket.decided.values():
-                found.update(node.hops)
+        for bucket in self._buckets(get):
+            if bucket.decided is not None:
+                found.update(bucket.decided.hops)
                 looked_at += 1
-            if bucket.others or bucket.lower or bucket.upper:
-                nodes = bucket.candidates(get)
+                if not (bucket.others or bucket.lower or bucket.upper):
+                    continue
+            for nodes in bucket.groups(get):
                 looked_at += len(nodes)
                 for node in nodes:
-                    if node.satisfied(get):
-                        found.update(node.hops)
+                    try:
+                        for attribute, test, operand in node.tests:
+                            value = get(attribute)
+                            if value is None or not test(value, operand):
+                                break
+                        else:
+                            found.update(node.hops)
+                    except TypeError:  # a number where the filter has a string, or the reverse
+                        continue
         self.candidates = looked_at
         return found
 
@@ -259,20 +268,21 @@ class FilterIndex:
         """Ids of all filters that the publication matches."""
         get = attributes.get
         found: list[str] = []
-        for bucket in self._buckets(attributes):
-            for node in [*bucket.decided.values(), *bucket.candidates(get)]:
-                if node.satisfied(get):
-                    found += node.ids
+        for bucket in self._buckets(get):
+            if bucket.decided is not None:
+                found += bucket.decided.ids
+            for nodes in bucket.groups(get):
+                for node in nodes:
+                    if node.satisfied(get):
+                        found += node.ids
         return found
 
-    def _buckets(self, attributes: Mapping[str, Value]) -> list[Bucket]:
-        found = [] if self._unkeyed.empty() else [self._unkeyed]
+    def _buckets(self, get: Get) -> list[Bucket]:
+        found = [self._unkeyed] if self._unkeyed.others else []
         for attribute, table in self._pivots.items():
-            value = attributes.get(attribute)
-            if value is not None:
-                bucket = table.get(value)
-                if bucket is not None:
-                    found.append(bucket)
+            bucket = table.get(get(attribute))  # type: ignore[arg-type]  # no bucket is for None
+            if bucket is not None:
+                found.append(bucket)
         return found
 
     # ------------------------------------------------------------ relate to a filter

@@ -85,10 +85,11 @@ def parse_publication(text: str) -> dict[str, Value]:
 
 
 def format_filter(predicates: Sequence[Predicate]) -> str:
-    return ",".join(
-        f"[{p.attribute},{(_TEXT_NAMES if is_text(p.value) else _NUMBER_NAMES)[p.operator]},{format_value(p.value)}]"
-        for p in predicates
-    )
+    return ",".join(f"[{p.attribute},{_operator_name(p)},{format_value(p.value)}]" for p in predicates)
+
+
+def _operator_name(predicate: Predicate) -> str:
+    return (_TEXT_NAMES if is_text(predicate.value) else _NUMBER_NAMES)[predicate.operator]
 
 
 def format_publication(attributes: Mapping[str, Value]) -> str:

@@ -153,7 +153,7 @@ class Routing:
             told += self.unadvertise(id_, hop)
         return told
 
-    # ------------------------------------------------------------ operations for relocation (POP 3.3)
+    # ------------------------------------------------------------ for relocation (content.moving)
 
     def place_advertisement(self, route: Route) -> None:
         """Store an advertisement that every neighbour knows already, as one that came from `route.hop`."""
@@ -161,44 +161,6 @@ class Routing:
         for neighbour in self.neighbours:
             if neighbour != route.hop:
                 self.advertisements_told[neighbour].note(route)
-
-    def move_advertisement(self, id_: str, hop: str) -> list[Told]:
-        """Operations 1 and 3: change the last hop, tell it the subscriptions that match.
-
-        The old last hop knows the advertisement from us from now on, and the new one not any more: its
-        broker makes the same change. Both ends of a link then drop the subscriptions that were told
-        only because of the advertisement: `drop_unmatched` at one, `forget_unmatched` at the other.
-        """
-        route = self.srt.remove(id_)
-        moved = Route(route.message, route.filter, hop, route.hops)
-        self.srt.add(moved)
-        told: list[Told] = []
-        if hop in self.advertisements_told:
-            told += _messages(hop, self.advertisements_told[hop].forget(id_))
-        if route.hop in self.advertisements_told:
-            self.advertisements_told[route.hop].note(moved)
-        return told + self._attract(moved)
-
-    def drop_unmatched(self, hop: str) -> list[Told]:
-        """Operation 2: drop subscriptions with this last hop that match no advertisement told to it.
-
-        Messages are for neighbours further on that were told of them.
-        """
-        told: list[Told] = []
-        advertised = self.advertisements_told[hop].told
-        for id_ in self.prt.of_hop(hop):
-            if not advertised.intersects_any(self.prt.routes[id_].filter):
-                told += self.unsubscribe(id_, hop)
-        return told
-
-    def forget_unmatched(self, neighbour: str) -> list[Told]:
-        """The other end of operation 2: forget what the neighbour drops by itself."""
-        export = self.subscriptions_told[neighbour]
-        told: list[Told] = []
-        for id_ in export.ids():
-            if not self.srt.hop_intersects(neighbour, self.prt.routes[id_].filter):
-                told += _messages(neighbour, export.forget(id_))
-        return told
 
     # ------------------------------------------------------------ detail
 
