@@ -63,7 +63,8 @@ class ClientOptions(msgspec.Struct, omit_defaults=True):
     window: int = 8192  # ids of publications remembered to recognise duplicates, 0 = none
     log_content: bool = True  # attributes of publications in the log
     ping_timeout_us: int = 5_000_000  # patience for the round trips to candidate brokers
-    migration_timeout_us: int = 30_000_000  # patience for a migration before it is undone
+    migration_timeout_us: int = 30_000_000  # patience for a migration's target to be reached
+    settle_us: int = 5_000_000  # for routes to come or go; the paper's bound of a 10-hop migration
 
 
 class Item:
@@ -308,6 +309,9 @@ class ClientMachine:
         """Disconnect from a broker that nothing needs any more."""
         needed = peer == self.broker or any(item.home == peer for item in self.items.values())
         if not needed and not self._pings.uses(peer) and not self._migrations.uses(peer):
+            if peer in self.connected:
+                self.connected.discard(peer)  # at once: what is sent from here on would be lost
+                self.log("DISCONNECTED", peer=peer, detail=reason)
             self._out.append(CloseLink(peer, reason))
 
     def _close_if_empty(self) -> None:
@@ -465,9 +469,15 @@ class ClientMachine:
         self._flush()
         self.release(source, "publisher migrated")
 
+    def request(self, item: Item) -> None:
+        """Ask for it where it belongs, if there is a connection; else it is asked for when there is one."""
+        asked = any(token == item.token for token, _ in self._requests.values())
+        if item.home in self.connected and not asked:
+            self._request_item(item)
+
     def resume(self, item: Item) -> None:
         """Publish where it was, the migration did not happen."""
         item.paused = False
-        if item.home in self.connected and not item.id:
-            self._request_item(item)
+        if not item.id:
+            self.request(item)
         self._flush()

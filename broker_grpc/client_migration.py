@@ -1,13 +1,15 @@
 """The publisher's side of a migration (POP 3.3): pause, advertise at the target, resume there.
 
-    MigrationOrder from the source     pause; connect to the target
+    MigrationOrder from the source     pause, and tell the source so; connect to the target
     connected to the target            MigrationAdvertisement to it
     MigrationResume from the target    hand over the buffer there; leave the source
-    MigrationAbort from either         publish at the source again
+    MigrationAbort from the target     publish at the source again
 
-The publisher gives up by itself only while brokers cannot have changed anything (the target cannot be
-reached). Later, if the target is lost or nothing comes in time, it asks the source to undo; and if the
-source does not answer either, it advertises anew.
+If the target cannot be reached nothing has changed, and the publisher goes on at the source at once.
+If it is lost later, routes may have changed as far as the source, and the target's neighbours are
+withdrawing them. The publisher then lets that settle, advertises anew at the source, and lets the
+subscriptions come, before it publishes again: what it publishes after its resume is not lost. While
+the target is there it waits: brokers complete a migration also when the path is broken.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ from protos.messages import (
     MigrationAbort,
     MigrationAdvertisement,
     MigrationOrder,
+    MigrationPaused,
     MigrationResume,
+    Unadvertisement,
 )
 
 if TYPE_CHECKING:
     from broker_grpc.client_machine import ClientMachine, Item
 
-State = Literal["connecting", "advertised", "undoing"]
+State = Literal["connecting", "advertised", "withdrawing", "settling"]
 
 
 class Migration:
@@ -50,7 +54,8 @@ class Migrations:
         return any(peer in (m.source, m.target) for m in self._running.values())
 
     def next_deadline_us(self) -> int | None:
-        return min((m.deadline_us for m in self._running.values()), default=None)
+        waits = (m.deadline_us for m in self._running.values() if m.state != "advertised")
+        return min(waits, default=None)
 
     def ordered(self, peer: str, order: MigrationOrder) -> None:
         client = self._client
@@ -65,6 +70,7 @@ class Migrations:
         )
         self._running[order.advertisement] = migration
         item.paused = True
+        client.send(peer, MigrationPaused(order.migration, order.advertisement))
         client.log("MIGRATION_STARTED", peer=peer, message=order.advertisement, detail=target)
         if target in client.connected:
             self._advertise(migration)
@@ -90,7 +96,7 @@ class Migrations:
     def peer_down(self, peer: str) -> None:
         for migration in self._of_target(peer):
             if migration.state == "advertised":
-                self._undo(migration, "the target was lost")
+                self._return(migration, "the target was lost")
 
     def _of_target(self, peer: str) -> list[Migration]:
         return [m for _, m in sorted(self._running.items()) if m.target == peer]
@@ -116,20 +122,30 @@ class Migrations:
         for _, migration in sorted(self._running.items()):
             if migration.deadline_us > now_us:
                 continue
-            if migration.state == "advertised":
-                self._undo(migration, "nothing came in time")
-            elif migration.state == "connecting":
+            if migration.state == "connecting":
                 self._abort_order(migration.source, migration.order, "the target cannot be reached")
                 self._end(migration, "the target cannot be reached")
-            else:
-                migration.item.id = ""  # nobody knows where the advertisement is: start afresh
-                self._end(migration, "the source did not undo")
+            elif migration.state == "withdrawing":
+                self._advertise_anew(migration)
+            elif migration.state == "settling":
+                self._end(migration, "the target was lost")
 
-    def _undo(self, migration: Migration, reason: str) -> None:
-        """Ask the source to put the routes back; it answers with an abort."""
-        migration.state = "undoing"
-        migration.deadline_us = self._client.now_us + self._client.options.migration_timeout_us
+    def _return(self, migration: Migration, reason: str) -> None:
+        """Back to the source; first let the brokers withdraw what they know of the target."""
         self._abort_order(migration.source, migration.order, reason)
+        self._wait(migration, "withdrawing")
+
+    def _advertise_anew(self, migration: Migration) -> None:
+        client, item = self._client, migration.item
+        if migration.source in client.connected:
+            client.send(migration.source, Unadvertisement(migration.order.advertisement))
+        item.id = ""
+        client.request(item)
+        self._wait(migration, "settling")
+
+    def _wait(self, migration: Migration, state: State) -> None:
+        migration.state = state
+        migration.deadline_us = self._client.now_us + self._client.options.settle_us
 
     def _end(self, migration: Migration, reason: str) -> None:
         del self._running[migration.order.advertisement]
