@@ -34,13 +34,43 @@ class _Loader(_BASE):  # type: ignore[misc]
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"(true|false|True|False)$"), list("tfTF"))
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:null", re.compile(r"(~|null|Null|NULL|)$"), ["~", "n", "N", ""]
-)
-_Loader.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"<<$"), ["<"])
+RESOLVERS: list[tuple[str, re.Pattern[str], list[str]]] = [
+    ("tag:yaml.org,2002:bool", re.compile(r"(true|false|True|False)$"), list("tfTF")),
+    ("tag:yaml.org,2002:null", re.compile(r"(~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
+    ("tag:yaml.org,2002:int", _INT, list("-+0123456789")),
+    ("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789")),
+    ("tag:yaml.org,2002:merge", re.compile(r"<<$"), ["<"]),
+]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes exactly the words that `_Loader` would not read back as texts."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+
+
+for _rule in RESOLVERS:
+    _Loader.add_implicit_resolver(*_rule)
+    _Dumper.add_implicit_resolver(*_rule)
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def write_yaml(data: dict[str, Any], comment: str) -> str:
+    """A topology file's text: the comment, then the sections with a blank line between them."""
+    head = "".join(f"# {line}\n" if line else "#\n" for line in comment.splitlines())
+    parts = []
+    for key, value in data.items():
+        flow = None if isinstance(value, (dict, list)) else False  # short collections on one line
+        parts.append(
+            yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, default_flow_style=flow, width=108)
+        )
+    return head + "\n".join(parts)
 
 
 @dataclass

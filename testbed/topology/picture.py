@@ -1,8 +1,8 @@
 """A picture of the network and the overlay, with latencies.
 
 Left the network: routers and hosts where a force layout puts them; sites of an RTT matrix where scaling of
-the round trips does, so that near sites are drawn near. Right the overlay as a tree from its centre. Links are
-coloured by one-way latency, and labelled while there is room.
+the round trips does, so that near sites are drawn near. Right the overlay as a tree from its centre. Links
+are coloured by one-way latency, and labelled while there is room.
 """
 
 from __future__ import annotations
@@ -54,14 +54,20 @@ def draw_network(axes: Axes, plan: Plan) -> None:
     domains = {node.id: node.domain for node in network.nodes}
     _nodes(axes, places, switches, domains, "o", 60 if len(switches) < 300 else 6)
     _nodes(axes, places, hosts, domains, "s", 90 if len(hosts) < 150 else 20)
-    labels = {host: "" for host in hosts}
-    for broker in plan.brokers:
-        labels[broker.node] = f"{labels.get(broker.node, '')} {broker.id}".strip()
+    labels = host_labels(plan)
     if len(hosts) + len(switches) <= LABELLED_NODES:
         labels |= {switch: switch for switch in switches}
     _labels(axes, places, labels)
     title = "sites, distance as round trip" if network.pairs else "network, routers round, hosts square"
     _finish(axes, f"{plan.name}: {title}", shared)
+
+
+def host_labels(plan: Plan) -> dict[str, str]:
+    """The first broker of each host, and how many more there are."""
+    brokers: dict[str, list[str]] = {}
+    for broker in plan.brokers:
+        brokers.setdefault(broker.node, []).append(broker.id)
+    return {host: ids[0] if len(ids) == 1 else f"{ids[0]} +{len(ids) - 1}" for host, ids in brokers.items()}
 
 
 def draw_overlay(axes: Axes, plan: Plan) -> None:
@@ -81,7 +87,8 @@ def draw_overlay(axes: Axes, plan: Plan) -> None:
 def network_places(network: Network) -> Places:
     if network.pairs:
         return scaled_sites(network)
-    if len(network.nodes) > FORCE_LIMIT:
+    drawn = {(node.x, node.y) for node in network.nodes}
+    if len(network.nodes) > FORCE_LIMIT or len(drawn) == len(network.nodes) > 1:
         return {node.id: (node.x, node.y) for node in network.nodes}
     import networkx
 
@@ -159,7 +166,9 @@ def _links(axes: Axes, places: Places, links: Drawn) -> Any:
     )
     import numpy
 
-    lines.set_array(numpy.array([us / 1000 for _, _, us in links]))
+    values = [us / 1000 for _, _, us in links]
+    lines.set_array(numpy.array(values))
+    lines.set_clim(0, max(values) or 1)
     axes.add_collection(lines)
     if len(links) <= LABELLED_LINKS:
         for a, b, us in links:
@@ -183,7 +192,8 @@ def _nodes(
 
     known = sorted({domain for domain in domains.values() if domain})
     colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
-    colour_of = {domain: colours[i % len(colours)] for i, domain in enumerate(known)}
+    pale = [tuple(0.45 * part + 0.55 for part in colour) for colour in colours]  # labels stay readable
+    colour_of = {domain: pale[i % len(pale)] for i, domain in enumerate(known)}
     axes.scatter(
         [places[id][0] for id in ids],
         [places[id][1] for id in ids],
@@ -199,10 +209,9 @@ def _nodes(
 def _labels(axes: Axes, places: Places, labels: dict[str, str], centred: bool = False) -> None:
     for id, text in labels.items():
         if text:
-            shown = text if len(text) <= 24 else f"{text[:20]} ..."
             offset = (0, 0) if centred else (5, 5)
             axes.annotate(
-                shown,
+                text,
                 places[id],
                 xytext=offset,
                 textcoords="offset points",

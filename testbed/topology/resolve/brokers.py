@@ -87,8 +87,26 @@ def place_brokers(
             used.add(draft.site)
     for name in dict.fromkeys(draft.group for draft in drafts):
         _place_group([d for d in drafts if d.group == name and not d.site], file, sites, used, report)
-    ports: dict[str, int] = {}
-    return [_broker(draft, file, sites, ports) for draft in drafts]
+    brokers = [_broker(draft, file, sites) for draft in drafts]
+    give_ports(drafts, brokers, file.defaults.broker.port, report)
+    return brokers
+
+
+def give_ports(drafts: list[BrokerDraft], brokers: list[Broker], first: int, report: Report) -> None:
+    """Ports of the file are kept; the others count up on each host, past those."""
+    taken: dict[tuple[str, int], str] = {}
+    for draft, broker in zip(drafts, brokers, strict=True):
+        broker.port = draft.item.port or draft.spec.port or 0
+        other = taken.setdefault((broker.node, broker.port), broker.id)
+        if broker.port and other != broker.id:
+            hint = "give each its own, or leave `port` out"
+            report.add(
+                (*draft.path, "port"), f"{broker.id} and {other} both listen on port {broker.port}", hint
+            )
+    for broker in brokers:
+        if not broker.port:
+            broker.port = next(port for port in range(first, 65536) if (broker.node, port) not in taken)
+            taken[broker.node, broker.port] = broker.id
 
 
 def _place_path(draft: BrokerDraft) -> Steps:
@@ -122,11 +140,9 @@ def _place_group(
         used.add(draft.site)
 
 
-def _broker(draft: BrokerDraft, file: TopologyFile, sites: Sites, ports: dict[str, int]) -> Broker:
+def _broker(draft: BrokerDraft, file: TopologyFile, sites: Sites) -> Broker:
     host = sites.host_at(draft.site)
     defaults = file.defaults.broker
-    port = ports.get(host, defaults.port)
-    ports[host] = port + 1
     algorithm = draft.item.algorithm
     if algorithm is None:
         algorithm = draft.spec.algorithm if draft.spec.algorithm is not None else file.algorithm
@@ -134,7 +150,7 @@ def _broker(draft: BrokerDraft, file: TopologyFile, sites: Sites, ports: dict[st
         id=draft.id,
         node=host,
         address="",  # known when the network is finished
-        port=port,
+        port=0,  # given when all brokers are placed
         options=merged(defaults.options, draft.spec.options, draft.item.options),
         algorithm=dict(algorithm),
         group=draft.group,

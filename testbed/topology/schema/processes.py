@@ -43,6 +43,7 @@ class BrokerGroup(Group):
         description="for groups: one_per_node (default), round_robin, or random (each used once if enough)",
     )
     nodes: list[str] = Field(default=[], description="the nodes to place on: ids, domains or patterns with *")
+    port: Annotated[int, Field(ge=1024, le=65535)] | None = Field(default=None, description="listens there")
     neighbours: list[Id] = Field(default=[], description="brokers that this one dials")
     options: dict[str, Any] = Field(
         default={}, description="broker options by name; merged default < group < item"
@@ -55,6 +56,7 @@ class BrokerItem(Section):
     """What differs for one broker of a group."""
 
     node: str = Field(default="", description="where it runs")
+    port: Annotated[int, Field(ge=1024, le=65535)] | None = Field(default=None, description="listens there")
     neighbours: list[Id] = Field(default=[], description="further brokers that this one dials")
     options: dict[str, Any] = Field(default={}, description="merged over the group's")
     algorithm: dict[str, Any] | None = Field(default=None, description="in place of the group's")
