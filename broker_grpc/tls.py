@@ -54,11 +54,14 @@ class Authority:
         _openssl(["req", "-x509", "-new", *files, "-days", DAYS, "-subj", f"/CN={name}", *extensions])
         return authority
 
-    def issue(self, holder: str, addresses: Sequence[str] = ()) -> TlsFiles:
-        """Key and certificate of one broker or client, in the authority's folder."""
+    def issue(self, holder: str, addresses: Sequence[str] = (), also: Sequence[str] = ()) -> TlsFiles:
+        """Key and certificate of one process, in the authority's folder.
+
+        `also`: more ids that it may use, for a process that runs many clients.
+        """
         key, cert = self.folder / f"{holder}.key", self.folder / f"{holder}.pem"
         request, extensions = self.folder / f"{holder}.csr", self.folder / f"{holder}.ext"
-        names = [f"DNS:{holder}", *(f"IP:{address}" for address in addresses)]
+        names = [f"DNS:{name}" for name in (holder, *also)] + [f"IP:{address}" for address in addresses]
         extensions.write_text(
             f"subjectAltName={','.join(names)}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:FALSE\n"
         )
