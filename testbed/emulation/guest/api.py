@@ -60,6 +60,7 @@ class Guest(GuestHandle):
         memory = preflight.check(self.spec)
         self.control.job(FIRST_JOB).write_text(json.dumps(job), encoding="utf-8")
         self.control.setup.write_text(json.dumps(self._setup()), encoding="utf-8")
+        self._register(FIRST_JOB)
         self._start_keeper(self._launch(memory))
         self.send({"op": "adopt", "id": FIRST_JOB})
         return FIRST_JOB

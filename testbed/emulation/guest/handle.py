@@ -62,9 +62,7 @@ class GuestHandle:
             "rows": rows,
             "columns": columns,
         }
-        number = self._submit(job)
-        self._processes[number] = process = GuestProcess(self, number)
-        return process
+        return self._processes[self._submit(job)]
 
     def _input_file(self, stdin: bytes | None) -> str | None:
         if stdin is None:
@@ -102,6 +100,7 @@ class GuestHandle:
         op = message["op"]
         process = self._processes.get(message.get("id", 0))
         if op == "started":
+            self._register(message["id"])
             self._started.append(message["id"])
         elif op == "exited" and process:
             process.code = message["code"]
@@ -111,6 +110,10 @@ class GuestHandle:
             self.detached = True
         elif op == "dead":
             self.dead, self._code = True, message["code"]
+
+    def _register(self, number: int) -> None:
+        """Before anything is heard of it: its output and its end may come with the same news."""
+        self._processes[number] = GuestProcess(self, number)
 
     def recorded_exit(self, number: int) -> int | None:
         """The exit code that the guest wrote down, if it came so far."""
