@@ -7,6 +7,7 @@ tells the engine, the addresses of the brokers, and where the runner answers (a 
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,7 +85,14 @@ class Deployment:
         return self._attached(["prompt"])
 
     def status(self) -> dict[str, Any]:
-        said = self._asked("status")
+        """What its runner says; an error when there is no runner any more."""
+        if self.record.engine == "guest":
+            from testbed.emulation import guest_deployment
+
+            return {"state": self.record.state, **guest_deployment.status(self.folder)}
+        from testbed.emulation.runner import attach, service
+
+        said = attach.answer(attach.ask(self.record.service, service.Request("status")))
         status: dict[str, Any] = said["status"]
         return status
 
@@ -97,26 +105,12 @@ class Deployment:
             return
         from testbed.emulation.runner import attach, service
 
-        pid_fd = os.pidfd_open(self.record.pid)
+        runner = os.pidfd_open(self.record.pid)
         attach.answer(attach.ask(self.record.service, service.Request("stop")))
-        import select
-
         poll = select.poll()
-        poll.register(pid_fd, select.POLLIN)
+        poll.register(runner, select.POLLIN)
         poll.poll()
-        os.close(pid_fd)
-
-    def _asked(self, what: str) -> dict[str, Any]:
-        if self.record.engine == "guest":
-            from testbed.emulation import guest_deployment
-
-            said: dict[str, Any] = msgspec.json.decode(
-                guest_deployment.output(self.folder, self._argv([what]))
-            )
-            return said
-        from testbed.emulation.runner import attach, service
-
-        return attach.answer(attach.ask(self.record.service, service.Request(what)))
+        os.close(runner)
 
     def _attached(self, arguments: list[str]) -> int:
         if self.record.engine == "guest":

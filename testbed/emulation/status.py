@@ -44,7 +44,8 @@ def live_lines(live: dict[str, Any]) -> list[str]:
         counts[state] = counts.get(state, 0) + 1
     where = f"  phase {live['phase']!r} ({live['stage']})" if live["phase"] else f"  {live['stage']}"
     states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
-    return [f"{where}, run clock {live['clock_us'] / 1e6:.1f} s; processes: {states}"]
+    processes = f"; processes: {states}" if states else ""
+    return [f"{where}, run clock {live['clock_us'] / 1e6:.1f} s{processes}"]
 
 
 def survey(results: Path) -> list[Standing]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
+from testbed.emulation.guest.inside.park import park
 from testbed.emulation.runner import fidelity, stimuli
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.conductor import Conductor
@@ -98,6 +99,8 @@ class Body:
         self.kept = True
         self.write_deployment("kept")
         self.reporter.say("kept")
+        if self.manifest.engine == "guest":
+            park()  # nobody waits for anything: the guest's clock stands until a command is run in it
         while not self.let_go:
             self.loop.turn(None)
 
@@ -140,7 +143,9 @@ class Body:
 
     def prompt(self) -> None:
         from mininet.cli import CLI
+        from mininet.log import setLogLevel
 
+        setLogLevel("output")
         CLI(self.network.mininet)
 
     def describe(self) -> None:
