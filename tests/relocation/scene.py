@@ -97,7 +97,7 @@ class Scene:
         return client
 
     def publisher(self, name: str, broker: str, text: str) -> ClientMachine:
-        client = ClientMachine(name, broker, addresses={b: "" for b in self.layers})
+        client = ClientMachine(name, broker, addresses={b: b for b in self.layers})
         self.net.add(name, client)
         self.net.apply(name, client.start(self.net.now_us))
         self.net.settle()

@@ -35,7 +35,9 @@ def test_the_worked_example_updates_the_last_hops() -> None:
     scene = figure_1()
     scene.order("P", "B6")
     scene.net.settle()
-    hops = {b: scene.net.broker(b).routing.srt.routes[scene.advertisement("P")].hop for b in ("B6", "B5", "B1")}
+    hops = {
+        b: scene.net.broker(b).routing.srt.routes[scene.advertisement("P")].hop for b in ("B6", "B5", "B1")
+    }
     assert hops == {"B6": "P", "B5": "B6", "B1": "B5"}
     scene.net.check_tables()
 
@@ -103,7 +105,9 @@ def test_there_and_back_again_leaves_the_tables_as_they_were() -> None:
 
 def tables(scene: Scene, broker: str) -> tuple[dict[str, str], dict[str, str]]:
     routing = scene.net.broker(broker).routing
-    return {i: r.hop for i, r in routing.srt.routes.items()}, {i: r.hop for i, r in routing.prt.routes.items()}
+    return {i: r.hop for i, r in routing.srt.routes.items()}, {
+        i: r.hop for i, r in routing.prt.routes.items()
+    }
 
 
 # ---------------------------------------------------------------- properties
@@ -116,7 +120,9 @@ def random_scene(seed: int, options: BrokerOptions | None = None) -> tuple[Scene
     scene = Scene(links, options=options, seed=seed)
     symbols = ["A", "B"]
     for i in range(random.randint(1, 6)):
-        text = random.choice([STOCK.format(random.choice(symbols)), "[class,eq,'STOCK']", STOCK.format("A") + ",[n,>,5]"])
+        text = random.choice(
+            [STOCK.format(random.choice(symbols)), "[class,eq,'STOCK']", STOCK.format("A") + ",[n,>,5]"]
+        )
         scene.subscriber(f"s{i}", f"B{random.randrange(size)}", text)
     for i in range(random.randint(1, 3)):
         scene.publisher(f"P{i}", f"B{random.randrange(size)}", STOCK.format(random.choice(symbols)))
