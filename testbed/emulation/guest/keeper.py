@@ -46,6 +46,7 @@ class Keeper:
         self.kill_at: float | None = None
         self.thaw_at: float | None = None
         self.clock_ns = 0
+        self.sent = 0
         self.listener = _listen(control.socket)
         self.line, self.guest = _boot(control, launch["boot_line"], launch["environment"], launch["cpu"])
         self.pid_fd = os.pidfd_open(self.guest.pid)
@@ -141,11 +142,8 @@ class Keeper:
         """Something that the guest said."""
         op = message["op"]
         self.clock_ns = message.get("clock_ns", self.clock_ns)
-        if op == "idle" and self.virtual and not self.stopping:
-            self._freeze()
-        elif op == "paced":
-            self._freeze()
-            self.thaw_at = time.monotonic() + PACE_SECONDS
+        if op in ("idle", "paced"):
+            self._freeze_if_nothing_is_under_way(message)
         elif op == "ready":
             for client in self.clients.values():
                 client.send(message)
@@ -159,16 +157,25 @@ class Keeper:
     def _send(self, message: Message) -> None:
         """To the guest, which is woken for it. The message is there before the guest goes on."""
         self.line.send(message)
+        self.sent += 1
         self.thaw_at = None
         if self.frozen:
             self.frozen = False
             os.kill(self.guest.pid, signal.SIGCONT)
 
-    def _freeze(self) -> None:
-        """Only the kernel's process: the others run only when it lets them."""
+    def _freeze_if_nothing_is_under_way(self, message: Message) -> None:
+        """Stop the kernel's process: the others run only when it lets them.
+
+        A message that the guest had not seen when it said that it is idle will wake it: not now, then.
+        """
+        if message["seen"] != self.sent or self.stopping:
+            return
         os.kill(self.guest.pid, signal.SIGSTOP)
         self.frozen = True
-        self._write_state()
+        if message["op"] == "paced":
+            self.thaw_at = time.monotonic() + PACE_SECONDS
+        else:
+            self._write_state()
 
     def stop(self, grace: float) -> None:
         """Ask the guest to end its commands and power off; `kill` it when it does not in time."""

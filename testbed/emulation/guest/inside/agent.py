@@ -48,7 +48,8 @@ class Agent:
 
     def _hold(self, why: str) -> None:
         """Do not let virtual time pass until a message comes."""
-        self.line.send(why, clock_ns=time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+        clock_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        self.line.send(why, clock_ns=clock_ns, seen=self.line.received)
         messages: list[Message] = []
         while not messages:
             # Neither sleeping nor failing: newer kernels let a microsecond pass at every failed call.

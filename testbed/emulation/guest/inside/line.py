@@ -21,6 +21,7 @@ class Line:
         tty.setraw(self._out)
         self.fd = os.open(device, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
         self._pending = b""
+        self.received = 0
 
     def send(self, op: str, **fields: object) -> None:
         data = json.dumps({"op": op, **fields}).encode() + b"\n"
@@ -34,4 +35,6 @@ class Line:
         except BlockingIOError:
             return []
         *whole, self._pending = self._pending.split(b"\n")
-        return [json.loads(line) for line in whole if line.strip()]
+        messages = [json.loads(line) for line in whole if line.strip()]
+        self.received += len(messages)
+        return messages
