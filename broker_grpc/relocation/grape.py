@@ -152,7 +152,7 @@ class Grape(Relocation):
         candidates: list[str],
         ping_us: dict[str, int],
     ) -> None:
-        """Algorithms 1 to 3, then phase 3 or the next session. A ping is there and back; half of it is used."""
+        """Algorithms 1 to 3, then phase 3 or the next session. Half a ping is the way there."""
         del self._publishers[advertisement]
         tree = Tree(publisher.brokers)
         one_way = {broker: rtt // 2 for broker, rtt in ping_us.items()}

@@ -157,15 +157,23 @@ def test_delay100_goes_to_the_most_deliveries() -> None:
 
 
 def test_weight_1_hands_the_choice_to_the_other_metric() -> None:
-    """5.2: load1 is virtually delay100, and delay1 load100, under the clustered workload."""
+    """5.2: load1 is virtually delay100, and delay1 load100, under the clustered workload.
+
+    "Virtually": weight 1 still drops the one worst candidate, which here is another one (B4, B7).
+    """
     ends = {}
-    for prioritise, weight in (("load", 1), ("delay", 1)):
-        scene = clustered(prioritise=prioritise, weight=weight)
+    for prioritise, weight in (("load", 1), ("delay", 1), ("load", 100), ("delay", 100)):
+        scene = scene_of(prioritise=prioritise, weight=weight)
+        scene.subscriber("database", "B8", ALL)
+        scene.subscriber("far", "B7", FEW)
+        for i in range(40):
+            scene.subscriber(f"low{i}", "B2", FEW)
+        scene.publisher("P", "B4", ALL)
         for layer in scene.layers.values():
             layer.host.monitor.observe_input(0, 1000)  # type: ignore[attr-defined]
         publish(scene, 12)
-        ends[prioritise] = scene.net.peers_of("P")
-    assert ends == {"load": ["B3"], "delay": ["B8"]}
+        ends[f"{prioritise}{weight}"] = scene.net.peers_of("P")[0]
+    assert ends == {"load1": "B2", "delay1": "B8", "load100": "B8", "delay100": "B2"}
 
 
 def test_the_publisher_is_asked_for_ping_times() -> None:
