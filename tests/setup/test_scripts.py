@@ -238,3 +238,61 @@ def test_no_fast_test_at_all_is_a_failure(sample_project: Path) -> None:
 
 def test_unknown_group_is_wrong_use(sample_project: Path) -> None:
     assert run_groups(sample_project, SAMPLE, "quick").returncode == 2
+
+
+# ---- quickstart -------------------------------------------------------------------------------------------
+
+
+class Quickstart:
+    """The real script beside a stand-in for the command line."""
+
+    def __init__(self, folder: Path, repository: Path) -> None:
+        self.folder = folder
+        (folder / "scripts").mkdir()
+        (folder / ".venv" / "bin").mkdir(parents=True)
+        shutil.copy(repository / "scripts" / "quickstart", folder / "scripts")
+        (folder / "first.yaml").write_text("name: first-try\nseed: 1\n")
+
+    def run(self, testbed: str) -> subprocess.CompletedProcess[str]:
+        command = self.folder / ".venv" / "bin" / "testbed"
+        command.write_text(f'#!/bin/bash\necho "$*" >> calls\n{testbed}\n')
+        command.chmod(0o755)
+        script = self.folder / "scripts" / "quickstart"
+        return subprocess.run([script, "first.yaml"], capture_output=True, text=True, check=False)
+
+    def calls(self) -> list[str]:
+        return (self.folder / "calls").read_text().splitlines()
+
+
+RUN = "mkdir -p results/first-try/r1 && ln -sfn r1 results/first-try/latest"
+
+
+@pytest.fixture
+def quickstart(tmp_path: Path, repository: Path) -> Quickstart:
+    return Quickstart(tmp_path, repository)
+
+
+def test_quickstart_deploys_analyses_reports_and_says_where(quickstart: Quickstart) -> None:
+    done = quickstart.run(f"[[ $1 == deploy ]] && {RUN}; exit 0")
+    assert done.returncode == 0
+    assert quickstart.calls() == [
+        "deploy first.yaml",
+        "analyze results/first-try/latest",
+        "report results/first-try/latest",
+    ]
+    assert f"{quickstart.folder}/results/first-try/r1/report.html" in done.stdout
+
+
+def test_a_failed_check_does_not_hide_the_report_but_shows_in_the_exit_code(quickstart: Quickstart) -> None:
+    done = quickstart.run(f"[[ $1 == deploy ]] && {RUN}; [[ $1 != analyze ]]")
+    assert done.returncode == 1
+    assert quickstart.calls()[-1] == "report results/first-try/latest"
+
+
+def test_a_bad_file_is_not_followed_by_an_analysis_of_an_older_run(quickstart: Quickstart) -> None:
+    older = quickstart.folder / "results" / "first-try"
+    older.mkdir(parents=True)
+    (older / "latest").symlink_to("r0")
+    done = quickstart.run("exit 2")
+    assert done.returncode == 2
+    assert quickstart.calls() == ["deploy first.yaml"]
