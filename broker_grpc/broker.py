@@ -23,7 +23,8 @@ from broker_grpc.links import Links, Peer
 from broker_grpc.machine import CloseLink, Effects, Log, PeerDown, PeerUp, Received, Rejected, Stimulus
 from broker_grpc.outbox import UNCOUNTED, Outbox, id_of, publication_size
 from broker_grpc.routekeeper import RouteKeeper
-from broker_grpc.service import Arrival, InputQueue, Monitor, OutputQueue
+from broker_grpc.service import Monitor, OutputQueue
+from broker_grpc.station import Station
 from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import (
     Ack,
@@ -69,13 +70,22 @@ class Broker:
         self.links = Links(id_, options, neighbours)
         self.monitor = Monitor(options.output_bandwidth)
         self.publications = 0
-        modelled = options.has_service_model
         prefix = id_ if incarnation <= 1 else f"{id_}.{incarnation}"
-        self._input = InputQueue(options.input_queue) if modelled else None
-        self._outbox = Outbox(id_, self.links, self.monitor, OutputQueue(options) if modelled else None)
+        output = OutputQueue(options) if options.has_service_model else None
+        self._outbox = Outbox(id_, self.links, self.monitor, output)
         self._keeper = RouteKeeper(self.routing, options, self._outbox, prefix)
         self._discovery = Discovery(prefix, self.links, self.routing, self._outbox)
-        self._matched: tuple[set[str], int] = (set(), 0)  # of the publication in service
+        self._station: Station | None = None
+        if output is not None:
+            self._station = Station(
+                options,
+                self.routing.prt.index,
+                self._outbox,
+                output,
+                self.monitor,
+                self._matched,
+                self._control,
+            )
         self._sample_at: int | None = None
         self._brokers = self.links.brokers
         self._clients = self.links.clients
@@ -110,8 +120,8 @@ class Broker:
         kind = stimulus.__class__
         if kind is Received:
             envelope: Envelope = stimulus.envelope  # type: ignore[union-attr]
-            if self._input is not None:
-                self._enqueue(now_us, stimulus.peer, envelope)  # type: ignore[union-attr]
+            if self._station is not None:
+                self._station.arrive(now_us, stimulus.peer, envelope)  # type: ignore[union-attr]
             elif envelope.body.__class__ is Publication:
                 self._publication(now_us, stimulus.peer, envelope)  # type: ignore[union-attr]
             else:
@@ -127,20 +137,17 @@ class Broker:
         return effects
 
     def next_deadline_us(self) -> int | None:
-        due = [
-            self.links.next_deadline_us(),
-            self._keeper.next_deadline_us(),
-            self._sample_deadline(),
-            self._service_deadline(),
-        ]
+        due = [self.links.next_deadline_us(), self._keeper.next_deadline_us(), self._sample_deadline()]
+        if self._station is not None:
+            due.append(self._station.next_deadline_us())
         if self._layer is not None:
             due.append(self._layer.next_deadline_us())
         return min((d for d in due if d is not None), default=None)
 
     def _run_due(self, now_us: int) -> None:
         """Do what deadlines up to now ask for."""
-        if self._input is not None:
-            self._serve(now_us)
+        if self._station is not None:
+            self._station.run(now_us)
         self._keeper.deadline(now_us)
         if _reached(self.links.next_deadline_us(), now_us):
             self._beat(now_us)
@@ -159,6 +166,17 @@ class Broker:
             envelope = accepted
         targets = self._match(envelope.body.attributes)  # type: ignore[union-attr]
         self._distribute(now_us, source, envelope, targets, 0, 0)
+
+    def _matched(
+        self, now_us: int, source: str, envelope: Envelope, targets: set[str],
+        queueing_us: int, matching_us: int,
+    ) -> None:  # fmt: skip
+        """The station has matched a publication."""
+        accepted: Envelope | None = envelope
+        if source not in self._brokers:
+            accepted = self._accept(now_us, source, envelope)
+        if accepted is not None:
+            self._distribute(now_us, source, accepted, targets, queueing_us, matching_us)
 
     def _distribute(
         self, now_us: int, source: str, envelope: Envelope, targets: set[str],
@@ -304,80 +322,6 @@ class Broker:
         for peer in dead:
             self._outbox.effects.append(CloseLink(peer, "no answer to heartbeats", redial=True))
 
-    # ------------------------------------------------------------ service model
-
-    def _service_deadline(self) -> int | None:
-        if self._input is None:
-            return None
-        queue = self._outbox.queue
-        depart = queue.departures[0].at_us if queue is not None and queue.departures else None
-        finish = self._input.finish_us if self._input.serving is not None else None
-        return min((at for at in (depart, finish) if at is not None), default=None)
-
-    def _enqueue(self, now_us: int, peer: str, envelope: Envelope) -> None:
-        queue = self._input
-        assert queue is not None
-        self._serve(now_us)
-        if envelope.body.__class__ is Publication:
-            self.monitor.arrivals += 1
-            if queue.full():
-                return self._outbox.drop(peer, envelope, "input queue full")
-        queue.waiting.append(Arrival(peer, envelope, now_us))
-        self._start_service(now_us)
-        self._serve(now_us)
-
-    def _start_service(self, now_us: int) -> None:
-        queue = self._input
-        assert queue is not None
-        arrival = queue.start(now_us)
-        if arrival is None:
-            return
-        cost, body = self.options.control_us, arrival.envelope.body
-        if isinstance(body, Publication):
-            targets = self._match(body.attributes)
-            cost = self.options.matching_us
-            cost += self.routing.candidates * self.options.matching_per_candidate_us
-            self._matched = targets, cost
-        queue.finish_us = now_us + cost
-
-    def _serve(self, now_us: int) -> None:
-        """Finish matching and sending in the order of their times, up to now."""
-        queue, output = self._input, self._outbox.queue
-        assert queue is not None
-        assert output is not None
-        while True:
-            finish = queue.finish_us if queue.serving is not None else None
-            depart = output.departures[0].at_us if output.departures else None
-            if depart is not None and depart <= now_us and (finish is None or depart <= finish):
-                self._outbox.depart()
-            elif finish is not None and finish <= now_us:
-                self._finish(queue, finish)
-            else:
-                break
-        self._outbox.now_us = now_us
-
-    def _finish(self, queue: InputQueue, at_us: int) -> None:
-        arrival, queue.serving = queue.serving, None
-        assert arrival is not None
-        self._outbox.now_us = at_us
-        if arrival.envelope.body.__class__ is Publication:
-            targets, cost = self._matched
-            queueing = queue.started_us - arrival.at_us
-            self.monitor.observe_input(queueing, cost)
-            self._finish_publication(at_us, arrival, targets, queueing, cost)
-        else:
-            self._control(arrival.peer, arrival.envelope)
-        self._start_service(at_us)
-
-    def _finish_publication(
-        self, at_us: int, arrival: Arrival, targets: set[str], queueing_us: int, matching_us: int
-    ) -> None:
-        envelope: Envelope | None = arrival.envelope
-        if arrival.peer not in self._brokers:
-            envelope = self._accept(at_us, arrival.peer, arrival.envelope)
-        if envelope is not None:
-            self._distribute(at_us, arrival.peer, envelope, targets, queueing_us, matching_us)
-
     # ------------------------------------------------------------ monitor
 
     def _sample_deadline(self) -> int | None:
@@ -392,8 +336,7 @@ class Broker:
         input_utilisation, output_utilisation = self.monitor.utilisations(now_us)
         if first:
             return
-        waiting = len(self._input) if self._input is not None else 0
-        waiting += len(self._outbox.queue) if self._outbox.queue is not None else 0
+        waiting = len(self._station) if self._station is not None else 0
         self.log(LogEvent(kind="SAMPLED", queue=waiting, input_utilisation=input_utilisation,
                           output_utilisation=output_utilisation))  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker_grpc.content.predicates import holds, is_text
 from protos.messages import Operator, Predicate, Value
 
@@ -20,9 +22,9 @@ class Constraint:
         self.predicates = predicates
         self.text = is_text(predicates[0].value)
         self.point: Value | None = None  # the only value possible
-        self.low: Value | None = None
+        self.low: Any = None  # Any: of the same type as every value here, once it is not empty
         self.low_open = False
-        self.high: Value | None = None
+        self.high: Any = None
         self.high_open = False
         self.prefix = ""
         self.postfixes: tuple[str, ...] = ()
@@ -48,9 +50,9 @@ class Constraint:
     def _bound(self, operator: Operator, value: Value) -> None:
         is_open = operator in (Operator.LT, Operator.GT)
         if operator in (Operator.GT, Operator.GE):
-            if self.low is None or value > self.low or (value == self.low and is_open):  # type: ignore[operator]
+            if self.low is None or value > self.low or (value == self.low and is_open):
                 self.low, self.low_open = value, is_open
-        elif self.high is None or value < self.high or (value == self.high and is_open):  # type: ignore[operator]
+        elif self.high is None or value < self.high or (value == self.high and is_open):
             self.high, self.high_open = value, is_open
 
     def _affix(self, operator: Operator, value: str) -> None:
@@ -70,16 +72,16 @@ class Constraint:
         if self.point is not None:
             point = self.point
             return all(holds(p, point) for p in self.predicates)
-        if self.low is not None and self.high is not None and not self.low < self.high:  # type: ignore[operator]
+        if self.low is not None and self.high is not None and not self.low < self.high:
             return False
         return not self.prefix or self._prefix_in_range()
 
     def _prefix_in_range(self) -> bool:
-        if self.low is not None and self.low > self.prefix and not str(self.low).startswith(self.prefix):  # type: ignore[operator]
+        if self.low is not None and self.low > self.prefix and not str(self.low).startswith(self.prefix):
             return False
         return (
             self.high is None or self.prefix < self.high or (self.prefix == self.high and not self.high_open)
-        )  # type: ignore[operator]
+        )
 
     # ------------------------------------------------------------ implication
 
@@ -104,14 +106,14 @@ class Constraint:
 
     def _below(self, value: Value, strict: bool) -> bool:
         if self.high is not None and (
-            self.high < value or (self.high == value and (self.high_open or not strict))  # type: ignore[operator]
+            self.high < value or (self.high == value and (self.high_open or not strict))
         ):
             return True
         return self.prefix != "" and self.prefix < str(value) and not str(value).startswith(self.prefix)
 
     def _above(self, value: Value, strict: bool) -> bool:
         if self.low is not None and (
-            self.low > value or (self.low == value and (self.low_open or not strict))  # type: ignore[operator]
+            self.low > value or (self.low == value and (self.low_open or not strict))
         ):
             return True
         return self.prefix != "" and (self.prefix > str(value) or (self.prefix == value and not strict))

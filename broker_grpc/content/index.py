@@ -139,11 +139,11 @@ class Bucket:
         for attribute, bounds in self.lower.items():
             value = get(attribute)
             if value is not None and value.__class__ is not str:
-                found.append(bounds.nodes[: bisect_right(bounds.values, value)])  # type: ignore[type-var, arg-type]
+                found.append(bounds.nodes[: bisect_right(bounds.values, value)])
         for attribute, bounds in self.upper.items():
             value = get(attribute)
             if value is not None and value.__class__ is not str:
-                found.append(bounds.nodes[bisect_left(bounds.values, value) :])  # type: ignore[type-var, arg-type]
+                found.append(bounds.nodes[bisect_left(bounds.values, value) :])
         return found
 
 

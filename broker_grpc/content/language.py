@@ -98,7 +98,7 @@ def format_publication(attributes: Mapping[str, Value]) -> str:
 
 def format_value(value: Value) -> str:
     if value.__class__ is str:
-        return "'" + value.replace("'", "''") + "'"  # type: ignore[union-attr]
+        return "'" + value.replace("'", "''") + "'"
     return repr(value)
 
 

@@ -61,13 +61,13 @@ def holds(predicate: Predicate, value: Value) -> bool:
 
 def check_value(attribute: str, value: object) -> None:
     if value.__class__ is str:
-        if len(value) > MAX_TEXT:  # type: ignore[arg-type]
+        if len(value) > MAX_TEXT:
             raise LimitExceeded(f"the text of attribute {attribute!r} is longer than {MAX_TEXT} characters")
     elif value.__class__ is float:
-        if not isfinite(value):  # type: ignore[arg-type]
+        if not isfinite(value):
             raise LanguageError(f"{value} as value of {attribute!r}: numbers must be finite")
     elif value.__class__ is int:
-        if not -MAX_INTEGER - 1 <= value <= MAX_INTEGER:  # type: ignore[operator]
+        if not -MAX_INTEGER - 1 <= value <= MAX_INTEGER:
             raise LanguageError(f"{value} as value of {attribute!r} does not fit in 64 bits")
     else:
         raise LanguageError(f"{value!r} as value of {attribute!r} is neither a string nor a number")
