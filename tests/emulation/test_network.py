@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import network_checks
 import pytest
-
-from tests.emulation import network_checks
 
 pytestmark = pytest.mark.guest
 
@@ -23,7 +22,7 @@ def outcomes(repository: Path) -> dict[str, dict[str, Any]]:
 
     environment = {**os.environ, "PYTHONPATH": str(repository)}
     with Guest(GuestSpec(kernel=require(), cwd=repository, env=environment)) as guest:
-        done = guest.run([sys.executable, "-m", "tests.emulation.network_checks"], timeout=300)
+        done = guest.run([sys.executable, network_checks.__file__], timeout=300)
     lines = [line for line in done.out.decode().splitlines() if line.startswith("{")]
     found = {outcome["check"]: outcome for outcome in map(json.loads, lines)}
     assert found, done.err.decode()[-2000:]

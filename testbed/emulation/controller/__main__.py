@@ -1,7 +1,7 @@
 """`python -m testbed.emulation.controller CONFIG.json FD`: run the controller until told to stop.
 
-FD is one end of a socket pair to the harness, JSON lines both ways: out come listening, ready, routed,
-settled, polled; in go {"do": "poll"} and {"do": "stop"}. End of file means stop.
+FD is one end of a socket pair to the harness, JSON lines both ways: out come listening, ready, settled,
+polled, stopped; in go {"do": "poll"} and {"do": "stop"}. End of file means stop.
 """
 
 from __future__ import annotations

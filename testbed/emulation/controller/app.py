@@ -68,7 +68,6 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         up = not gone and _is_up(datapath, message.desc)
         if self.state.port_changed(datapath.id, _name(message.desc), up):
             self._install(sorted(self.datapaths))
-            self.report({"event": "routed", "t_us": self.now_us(), "down": sorted(self.state.down)})
 
     @set_ev_cls(ofp_event.EventOFPStateChange, DEAD_DISPATCHER)  # type: ignore[untyped-decorator]
     def on_gone(self, event: Any) -> None:
@@ -117,7 +116,8 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
     def on_barrier(self, event: Any) -> None:
         self.unconfirmed.pop(event.msg.xid, None)
         if self.state.complete and not self.unconfirmed:
-            self.report({"event": "settled" if self.was_ready else "ready", "t_us": self.now_us()})
+            what = "settled" if self.was_ready else "ready"
+            self.report({"event": what, "t_us": self.now_us(), "down": sorted(self.state.down)})
             self.was_ready = True
 
     # Counters

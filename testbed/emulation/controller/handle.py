@@ -29,6 +29,7 @@ class ControllerHandle:
         self._log_file = log_file
         self._ours, theirs = socket.socketpair()
         self._pending = b""
+        self._routed_without: list[str] | None = None
         argv = [sys.executable, "-m", "testbed.emulation.controller", str(config_file), str(theirs.fileno())]
         with theirs, log_file.open("ab") as log, namespaces.inside(place):
             self._process = subprocess.Popen(
@@ -55,6 +56,8 @@ class ControllerHandle:
             *lines, self._pending = self._pending.split(b"\n")
             for place, line in enumerate(lines):
                 message: dict[str, Any] = json.loads(line)
+                if message["event"] in ("ready", "settled"):
+                    self._routed_without = message["down"]
                 if message["event"] == event:
                     self._pending = b"\n".join([*lines[place + 1 :], self._pending])
                     return message
@@ -69,12 +72,10 @@ class ControllerHandle:
                     raise NetworkError(f"the controller ended before {event!r}{self._last_words()}")
                 self._pending += data
 
-    def forget_reports(self) -> None:
-        """Drop what it reported so far, so that the next `wait_for` is about what follows."""
-        while select.select([self._ours], [], [], 0)[0]:
-            if not self._ours.recv(65536):
-                break
-        self._pending = b""
+    def await_routes_without(self, down: list[str], seconds: float) -> None:
+        """Wait until all switches have confirmed flows that avoid exactly these links."""
+        while self._routed_without != down:
+            self.wait_for("settled", seconds)
 
     def poll(self, seconds: float = 30) -> None:
         """Have it append the switches' counters now."""

@@ -3,6 +3,9 @@
 Every packet is in exactly one file. A link has two ends, so a host's file has what the host *sends*, plus
 what arrives from hosts that are not captured themselves (clients on a host without a broker). Between brokers
 of one host the traffic crosses the loopback, which is captured there; tcpdump shows each of its packets once.
+
+Who sent a packet is told by its source address: libpcap's own `outbound` looks only at what the kernel says
+beside the packet, which it does not have for the packets that it filters itself at the start of a capture.
 """
 
 from __future__ import annotations
@@ -50,12 +53,12 @@ def jobs(plan: Plan, wiring: Wiring) -> list[CaptureJob]:
     ports = _port_filter(sorted({broker.port for broker in plan.brokers}))
     talkers = with_broker | {client.node for client in plan.clients}
     unseen = sorted(wiring.nodes[node].address for node in talkers - set(chosen))
-    direction = " or ".join(["outbound", *(f"(inbound and src host {address})" for address in unseen)])
     found = []
     for node in chosen:
+        senders = " or ".join(f"src host {address}" for address in [wiring.nodes[node].address, *unseen])
         for interface in wiring.of_node[node]:
             name = f"{node}-eth{interface.port}.pcap"
-            found.append(CaptureJob(node, interface.name, f"{ports} and ({direction})", name))
+            found.append(CaptureJob(node, interface.name, f"{ports} and ({senders})", name))
         if _talks_to_itself(plan, node):
             found.append(CaptureJob(node, "lo", ports, f"{node}-lo.pcap"))
     return found

@@ -342,9 +342,11 @@ class EmulatedNetwork:
         return link_id
 
     def await_routes(self, seconds: float = 30) -> None:
-        """Wait until the controller has answered a change of the links with new flows, confirmed by all."""
+        """Wait until the flows follow the links as they are now. For use after each change of a link."""
         if self._controller is not None:
-            self._controller.wait_for("settled", seconds)
+            ends = {link: {end.node for end in self.wiring.ends[link]} for link in self.fabric.down}
+            seen = sorted(link for link, nodes in ends.items() if nodes & self._dpids.keys())
+            self._controller.await_routes_without(seen, seconds)
 
 
 def _offset_us() -> int:

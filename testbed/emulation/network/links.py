@@ -27,7 +27,7 @@ class PlannedInterface(TCIntf):  # type: ignore[misc]
         return {}
 
     def ifconfig(self, *args: Any) -> str:
-        """`up` and `down` mend and cut the link: a host's end set down itself would forget its ARP entries."""
+        """`up` and `down` mend and cut the link: a host's end set down would forget its ARP entries."""
         if args in (("up",), ("down",)) and self.set_link is not None:
             self.set_link(args == ("up",))
             return ""
