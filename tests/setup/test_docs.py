@@ -9,7 +9,7 @@ import pytest
 
 from testbed.cli.app import verb_help
 
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/setup.md")
 
 
 def text(repository: Path, name: str) -> str:
