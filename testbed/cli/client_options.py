@@ -25,13 +25,9 @@ def client_options(function: Command) -> Command:
         [
             click.option("--id", "client", help="Id of this client (default: made of host and process)."),
             click.option("--run", help="Of the deployment: run folder, run id or experiment."),
-            click.option(
-                "--node", help="Host of the deployment on which the client runs (default: the broker's)."
-            ),
+            click.option("--node", help="Host on which the client runs (default: the broker's)."),
             click.option("--results", type=click.Path(path_type=Path), default=Path("results"), hidden=True),
-            click.option(
-                "--tls", nargs=3, type=file, metavar="CA CERT KEY", help="PEM files, for mutual TLS."
-            ),
+            click.option("--tls", nargs=3, type=file, metavar="CA CERT KEY", help="PEM files for TLS."),
             click.option("--timeout", type=float, default=10.0, help="Seconds to wait for the connection."),
         ]
     ):
@@ -64,8 +60,7 @@ def run_inside(
     place = deployment.record.brokers.get(broker)
     if place is None:
         hint = did_you_mean(broker, deployment.record.brokers)
-        raise InputError(
-            f"{broker!r} is neither an address (host:port) nor a broker of this deployment", hint=hint
-        )
+        what = f"{broker!r} is neither an address (host:port) nor a broker of this deployment"
+        raise InputError(what, hint=hint)
     argv = [sys.executable, "-c", AGAIN, verb, place.address, *rest]
     return deployment.execute(node or place.node, argv)

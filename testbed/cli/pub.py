@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import click
@@ -45,9 +46,7 @@ def command(
       testbed pub B1 "[class,'STOCK'],[price,18.5]" --repeat 10 --every 0.5
       testbed pub B1 --run results/quickstart/latest < quotes.txt
     """
-    lines = list(content) or [
-        line for line in click.get_text_stream("stdin").read().splitlines() if line.strip()
-    ]
+    lines = list(content) or [line for line in sys.stdin.read().splitlines() if line.strip()]
     if not is_address(broker):
         rest = ["--payload", payload, "--repeat", str(repeat), "--every", str(every), "--settle", str(settle)]
         rest += ["--id", client_id(client), "--timeout", str(timeout)]
