@@ -1,0 +1,314 @@
+"""`testbed deploy` for real: a kernel of our own, Mininet, brokers and clients in it. Few boots."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from protos.records import LogEvent
+from testbed.emulation.runner.fidelity import read_events
+from testbed.runfolder import RunFolder
+
+pytestmark = [pytest.mark.guest, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 400
+
+PAIR = """
+name: {name}
+seed: 3
+duration: {duration}
+network: {{generator: chain, nodes: 3, link: {{latency: 10ms}}}}
+defaults:
+  client: {{lead: 2s}}
+  {defaults}
+brokers:
+  B: {{count: 3, place: one_per_node}}
+overlay: {{generator: chain}}
+clients:
+  pub: {{kind: publisher, broker: B1, publish: {{source: stock, rate: 5/s}}}}
+  sub: {{kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK']"]}}
+{more}
+"""
+
+
+def write(folder: Path, name: str, duration: str = "5s", defaults: str = "", more: str = "") -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(PAIR.format(name=name, duration=duration, defaults=defaults, more=more))
+    return path
+
+
+def testbed(*arguments: object) -> list[str]:
+    return [str(Path(sys.executable).parent / "testbed"), *map(str, arguments)]
+
+
+def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        testbed(*arguments),
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+def latest(results: Path, name: str) -> RunFolder:
+    return RunFolder((results / name / "latest").resolve())
+
+
+def events(folder: RunFolder) -> list[LogEvent]:
+    return [event for path in sorted(folder.events.glob("*.jsonl")) for event in read_events(path)]
+
+
+def of_kind(folder: RunFolder, kind: str) -> list[LogEvent]:
+    return [event for event in events(folder) if event.kind == kind]
+
+
+def guests_of(results: Path) -> list[int]:
+    """Processes that mention this test's results on their command line or hold files below it."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            argv = (entry / "cmdline").read_bytes()
+            files = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
+        except OSError:
+            continue
+        if int(entry.name) != os.getpid() and (
+            str(results).encode() in argv or any(file.startswith(str(results)) for file in files)
+        ):
+            found.append(int(entry.name))
+    return found
+
+
+def wait_until_gone(results: Path) -> None:
+    deadline = time.monotonic() + 60
+    while guests_of(results) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert guests_of(results) == []
+
+
+# ---------------------------------------------------------------- quickstart, twice
+
+
+@pytest.fixture(scope="module")
+def quickstarts(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
+    """The same file and seed under two hash seeds, side by side."""
+    results = tmp_path_factory.mktemp("quickstart")
+    topology = ROOT / "topologies" / "quickstart.yaml"
+    both = []
+    for seed in ("1", "2"):
+        arguments = ("deploy", topology, "--engine", "guest", "--results", results / seed)
+        both.append(
+            subprocess.Popen(
+                testbed(*arguments),
+                cwd=ROOT,
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
+    for process in both:
+        output, _ = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, output
+    wait_until_gone(results)
+    return [latest(results / seed, "quickstart") for seed in ("1", "2")]
+
+
+def test_quickstart_ends_done_and_faithful(quickstarts: list[RunFolder]) -> None:
+    folder = quickstarts[0]
+    manifest, fidelity = folder.read_manifest(), folder.read_fidelity()
+    assert (manifest.status, manifest.engine, manifest.clock) == ("done", "guest", "virtual")
+    assert manifest.warnings == ()
+    assert {"grpcio", "mininet", "ryu", "openvswitch", "guest kernel"} <= set(manifest.versions)
+    assert fidelity is not None
+    assert fidelity.verdict == "pass"
+    assert fidelity.probes > 100
+    assert fidelity.error_p99_us < 100
+    assert manifest.captures
+    for capture in manifest.captures:
+        assert capture.dropped == 0
+        assert (folder.path / capture.file).stat().st_size > 24
+    assert not (folder.path / "deployment.json").exists()
+    assert not (folder.path / "created.json").exists()
+
+
+def test_quickstart_loses_nothing(quickstarts: list[RunFolder]) -> None:
+    published = {event.message: event.content for event in of_kind(quickstarts[0], "PUBLISHED")}
+    delivered = {(event.node, event.message) for event in of_kind(quickstarts[0], "DELIVERED")}
+    assert len(published) == 90  # three publishers, one a second, half a minute
+    expected = {
+        (f"all-{symbol}", message)
+        for symbol in ("YHOO", "IBM", "AMZN")
+        for message, content in published.items()
+        if f"[symbol,'{symbol}']" in content
+    }
+    assert len(expected) == 90
+    assert expected <= delivered
+
+
+def by_message(folder: RunFolder, kind: str) -> dict[tuple[str, str, str], LogEvent]:
+    return {(event.node, event.peer, event.message): event for event in of_kind(folder, kind)}
+
+
+def test_two_runs_of_a_seed_are_the_same(quickstarts: list[RunFolder]) -> None:
+    first, second = (by_message(folder, "DELIVERED") for folder in quickstarts)
+    assert first.keys() == second.keys()
+    for key, event in first.items():
+        other = second[key]
+        assert event.hops == other.hops
+        delays = [each.t_us - each.published_us for each in (event, other)]
+        assert abs(delays[0] - delays[1]) <= 100
+
+
+def overhead(folder: RunFolder) -> dict[tuple[str, str, str, str], int]:
+    counts: dict[tuple[str, str, str, str], int] = {}
+    for event in events(folder):
+        if event.kind in ("FORWARDED", "NOTIFIED", "SENT"):
+            key = (event.kind, event.type, event.node, event.peer)
+            counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def test_two_runs_of_a_seed_send_the_same_messages(quickstarts: list[RunFolder]) -> None:
+    assert overhead(quickstarts[0]) == overhead(quickstarts[1])
+
+
+# ---------------------------------------------------------------- faults
+
+
+def test_a_broker_is_killed_a_link_cut_and_both_recover(tmp_path: Path) -> None:
+    more = """
+events:
+  - {at: 3s, kill: B2}
+  - {at: 6s, start: B2}
+  - {at: 12s, reshape: {link: s1-s2, latency: 30ms}}
+"""
+    topology = write(tmp_path, "faults", "20s", more=more)
+    ran = run("deploy", topology, "--engine", "guest", "--results", tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    folder = latest(tmp_path, "faults")
+    faults = [
+        (event.kind, event.type, event.detail) for event in read_events(folder.events / "harness.jsonl")
+    ]
+    assert ("FAULT_STARTED", "kill", "B2") in faults
+    assert ("FAULT_ENDED", "kill", "B2") in faults
+    killed, back = (
+        next(e.t_us for e in of_kind(folder, kind) if e.detail == "B2")
+        for kind in ("FAULT_STARTED", "FAULT_ENDED")
+    )
+    published = {event.message: event.t_us for event in of_kind(folder, "PUBLISHED")}
+    delivered = {event.message for event in of_kind(folder, "DELIVERED")}
+    clear = {message for message, t in published.items() if t < killed - 200_000 or t > back + 200_000}
+    assert len(clear) > 50
+    assert clear <= delivered
+    fidelity = folder.read_fidelity()
+    assert fidelity is not None
+    assert fidelity.verdict == "pass"  # the reshaped link is judged by its new latency
+
+
+# ---------------------------------------------------------------- interruption and death, side by side
+
+
+@pytest.fixture
+def two_running(tmp_path: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """Two long deployments at once, both past the start of their clients."""
+    running = {}
+    for name in ("interrupted", "killed"):
+        topology = write(tmp_path, name, "100000s")
+        running[name] = subprocess.Popen(
+            testbed("deploy", topology, "--engine", "guest", "--results", tmp_path, "--json"),
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    for process in running.values():
+        wait_for_deliveries(process)
+    yield running
+    for process in running.values():
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def wait_for_deliveries(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        said: dict[str, Any] = msgspec.json.decode(line)
+        if said.get("delivered", 0) > 50:
+            return
+    raise AssertionError("the deployment ended early")
+
+
+def test_ctrl_c_and_kill_9_lose_nothing_and_leave_nothing(
+    two_running: dict[str, subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    interrupted, killed = two_running["interrupted"], two_running["killed"]
+    killed.kill()
+    interrupted.send_signal(signal.SIGINT)
+    interrupted.communicate(timeout=PATIENCE_S)
+    killed.wait()
+    assert interrupted.returncode == 1
+    wait_until_gone(tmp_path)
+    for name in two_running:
+        folder = latest(tmp_path, name)
+        assert folder.read_manifest().status == "aborted"
+        published = {event.message for event in of_kind(folder, "PUBLISHED")}
+        delivered = {event.message for event in of_kind(folder, "DELIVERED")}
+        assert len(delivered) > 50
+        assert len(published - delivered) <= 2  # what was on its way when the run ended
+        assert of_kind(folder, "STOPPED")
+    assert "nothing was left behind" in run("clean", "--results", tmp_path).stdout
+
+
+# ---------------------------------------------------------------- a kept deployment; the host engine
+
+
+def test_a_kept_deployment_can_be_used_and_stopped(tmp_path: Path) -> None:
+    topology = write(tmp_path, "kept")
+    ran = run("deploy", topology, "--engine", "guest", "--results", tmp_path, "--keep")
+    assert ran.returncode == 0, ran.stderr
+    try:
+        assert ": kept" in run("status", "--results", tmp_path).stdout
+        asked = run("exec", "--results", tmp_path, "B1", "--", "ip", "-br", "addr")
+        assert "10.0.0." in asked.stdout
+        assert run("exec", "--results", tmp_path, "B1", "--", "sh", "-c", "exit 7").returncode == 7
+        unknown = run("exec", "--results", tmp_path, "nobody", "--", "true")
+        assert unknown.returncode == 2
+        assert "no host 'nobody'" in unknown.stderr
+        assert "is running" in run("clean", "--results", tmp_path).stdout
+    finally:
+        stopped = run("stop", "--results", tmp_path)
+    assert stopped.returncode == 0, stopped.stderr
+    wait_until_gone(tmp_path)
+    assert run("status", "--results", tmp_path).stdout == "no deployment is running\n"
+    assert of_kind(latest(tmp_path, "kept"), "STOPPED")
+
+
+def test_the_host_engine_runs_where_the_kernel_can_shape_links(tmp_path: Path) -> None:
+    """A guest is a machine whose kernel has netem and Open vSwitch: there `auto` takes the host engine."""
+    from testbed.emulation.guest.api import Guest, GuestSpec
+    from testbed.emulation.kernel import require
+
+    topology = write(tmp_path, "host", "3s")
+    with Guest(GuestSpec(kernel=require(), memory_mb=2048, cwd=ROOT, shared=(tmp_path,))) as guest:
+        ran = guest.run(testbed("deploy", topology, "--results", tmp_path), timeout=PATIENCE_S)
+    assert ran.code == 0, ran.err.decode()
+    assert b"host engine" in ran.err
+    folder = latest(tmp_path, "host")
+    assert (folder.read_manifest().engine, folder.read_manifest().status) == ("host", "done")
+    assert len(of_kind(folder, "DELIVERED")) >= 14
