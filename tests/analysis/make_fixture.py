@@ -44,7 +44,10 @@ def traffic(who: str, peer_kind: m.PeerKind, count: int, seed: int) -> list[m.En
 
 
 def body(kind: str, who: str, i: int, rng: random.Random) -> Any:
-    predicates = (m.Predicate("class", m.Operator.EQ, "STOCK"), m.Predicate("price", m.Operator.GT, rng.random()))
+    predicates = (
+        m.Predicate("class", m.Operator.EQ, "STOCK"),
+        m.Predicate("price", m.Operator.GT, rng.random()),
+    )
     if kind == "publication":
         size = rng.choice([0, 10, 200, 1500]) if i % 60 else 20_000
         attributes = {"class": "STOCK", "price": rng.random()}
@@ -91,7 +94,19 @@ async def main() -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     pcap = DATA / "overlay.pcap"
-    command = ["tcpdump", "-i", "lo", "--immediate-mode", "-U", "-s", "0", "--time-stamp-precision", "nano", "-w", str(pcap)]
+    command = [
+        "tcpdump",
+        "-i",
+        "lo",
+        "--immediate-mode",
+        "-U",
+        "-s",
+        "0",
+        "--time-stamp-precision",
+        "nano",
+        "-w",
+        str(pcap),
+    ]
     with subprocess.Popen([*command, f"tcp port {port}"], stderr=subprocess.PIPE, text=True) as tcpdump:
         assert tcpdump.stderr is not None
         while "listening on" not in tcpdump.stderr.readline():

@@ -1,0 +1,37 @@
+"""Run folders into tables, with Spark.
+
+    from testbed.analysis import analyze
+    analysis = analyze(["results/quickstart/latest"])
+    analysis.frame("delay")             # pandas; analysis.tables["delay"] is Arrow
+
+    from testbed.analysis import register
+    register(spark)
+    spark.read.format("pcap").load("results/quickstart/latest/pcap/*.pcap")
+
+Nothing here imports Spark before it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from testbed.analysis.pipeline import Analysis, analyze
+    from testbed.analysis.sources.pcap import read_grpc, read_pcap, register
+
+_HOMES = {
+    "Analysis": "testbed.analysis.pipeline",
+    "analyze": "testbed.analysis.pipeline",
+    "read_grpc": "testbed.analysis.sources.pcap",
+    "read_pcap": "testbed.analysis.sources.pcap",
+    "register": "testbed.analysis.sources.pcap",
+}
+__all__ = ["Analysis", "analyze", "read_grpc", "read_pcap", "register"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(name)
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,0 +1,40 @@
+"""Every table with its columns and units: one list for the files, the documentation and the tests."""
+
+from __future__ import annotations
+
+from testbed.analysis.tables import delay, deliveries, fidelity, hops, links, load, overhead, wire
+
+PROVENANCE = {
+    "run": "run id",
+    "name": "experiment",
+    "engine": "host, guest or simulate",
+    "clock": "real, virtual or simulated",
+    "seed": "seed of the run",
+}
+TABLES: dict[str, dict[str, str]] = {
+    "delay": delay.COLUMNS,
+    "hops": hops.COLUMNS,
+    "hop_distribution": hops.DISTRIBUTION_COLUMNS,
+    "overhead": overhead.COLUMNS,
+    "link_messages": overhead.LINK_COLUMNS,
+    "wire": wire.COLUMNS,
+    "load": load.COLUMNS,
+    "links": links.COLUMNS,
+    "deliveries": deliveries.COLUMNS,
+    "losses": deliveries.LOSS_COLUMNS,
+    "fidelity": fidelity.COLUMNS,
+}
+# By what rows are sorted, so that a table does not depend on how the work was divided.
+ORDER: dict[str, list[str]] = {
+    "delay": ["group_by", "group"],
+    "hops": ["measure"],
+    "hop_distribution": ["measure", "hops"],
+    "overhead": [],  # sorted by its own rules: data, control, sums
+    "link_messages": ["source", "target", "type"],
+    "wire": ["source", "target", "link"],
+    "load": ["broker", "window_s"],
+    "links": [],  # as in the plan
+    "deliveries": ["publication", "subscriber"],
+    "losses": ["outcome", "settled"],
+    "fidelity": ["source", "target"],
+}

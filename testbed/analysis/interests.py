@@ -1,0 +1,84 @@
+"""Who should have received what: subscriptions with the time during which they count, and their filters.
+
+Filters are tried one by one with the language's own meaning of a predicate, never with the brokers' index:
+the check must not share the mistake it looks for. To stay cheap, subscriptions are looked up by one of their
+equality predicates first, the rarest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from broker_grpc.content.filters import Filter
+from broker_grpc.content.language import parse_filter, parse_publication
+from broker_grpc.errors import BrokerError
+from protos.messages import Value
+
+FOREVER = 2**62
+
+
+@dataclass(frozen=True)
+class Interest:
+    """One subscription of one client."""
+
+    client: str
+    filter: str
+    from_us: int  # acknowledged
+    settled_us: int  # known everywhere it matters; FOREVER = never
+    until_us: int = FOREVER  # unsubscribed or disconnected
+    group: str = ""
+
+
+class Interests:
+    """All subscriptions of a run, to be asked which of them a publication's content satisfies."""
+
+    def __init__(self, interests: Iterable[Interest]) -> None:
+        self.unreadable = 0
+        self._by_pair: dict[tuple[str, Value], list[tuple[Interest, Filter]]] = {}
+        self._others: list[tuple[Interest, Filter]] = []
+        parsed = [(interest, found) for interest in interests if (found := self._parse(interest.filter))]
+        frequency = Counter(pair for _, found in parsed for pair in found.equalities)
+        for interest, found in parsed:
+            pairs = sorted(found.equalities, key=lambda pair: (frequency[pair], str(pair)))
+            home = self._by_pair.setdefault(pairs[0], []) if pairs else self._others
+            home.append((interest, found))
+
+    def _parse(self, text: str) -> Filter | None:
+        try:
+            return parse_filter(text)
+        except BrokerError:
+            self.unreadable += 1
+            return None
+
+    def matching(self, attributes: Mapping[str, Value]) -> list[Interest]:
+        candidates = [entry for pair in attributes.items() for entry in self._by_pair.get(pair, ())]
+        return [interest for interest, found in [*candidates, *self._others] if found.matches(attributes)]
+
+
+def attributes_of(content: str) -> dict[str, Value] | None:
+    """The publication's attributes; None when the text cannot be read."""
+    try:
+        return parse_publication(content)
+    except BrokerError:
+        return None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """When deliveries can be demanded in one run."""
+
+    interests: tuple[Interest, ...] = ()
+    disturbed: tuple[tuple[int, int], ...] = ()  # faults, from their start until all was well again
+    ended_us: int = FOREVER
+    flight_us: int = 0  # a publication is under way for at most this long
+    interrupted: dict[str, tuple[tuple[int, int], ...]] = field(
+        default_factory=dict
+    )  # client -> times without broker
+
+    def quiet(self, client: str, published_us: int) -> bool:
+        """Nothing excuses the loss of a publication to this client."""
+        last = published_us + self.flight_us
+        spans = (*self.disturbed, *self.interrupted.get(client, ()), (self.ended_us, FOREVER))
+        return not any(start <= last and published_us <= end for start, end in spans)

@@ -1,0 +1,146 @@
+"""A Spark session that starts fast and says nothing it was not asked."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from testbed.errors import TestbedError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOGGING = Path(__file__).with_name("log4j2.properties")
+# Input beyond this is worth the optimising compiler; below, starting it costs more than it gains.
+SMALL_INPUT = 256 * 1024 * 1024
+JAVA_HINT = (
+    "install Java 17: `make setup`, or `apt-get install openjdk-17-jre-headless`; `testbed doctor` checks it"
+)
+
+
+class NoJava(TestbedError):
+    """Spark needs a Java runtime and none was found."""
+
+
+def find_java() -> str:
+    """The java program that Spark will start; raises NoJava."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
+    if found is None:
+        where = f"JAVA_HOME={home} has no bin/java" if home else "there is no `java` on the PATH"
+        raise NoJava(f"Spark cannot start: {where}", hint=JAVA_HINT)
+    return found
+
+
+def cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    return root / "pubsub-testbed" / "spark"
+
+
+def archive_path(java: str) -> Path:
+    """Where the class-data-sharing archive for this Java and this Spark lives (see cds.py)."""
+    real = Path(java).resolve()
+    stamp = f"{importlib.metadata.version('pyspark')}-{real.parent.parent.name}-{real.stat().st_mtime_ns:x}"
+    return cache_folder() / f"classes-{stamp}.jsa"
+
+
+def java_options(java: str, small: bool, archive: Path | None = None) -> str:
+    """`archive`: write one there at exit instead of using what is in the cache."""
+    options = [f"-Dlog4j2.configurationFile={LOGGING.as_uri()}", "-Xshare:auto", "-XX:+UseSerialGC"]
+    if small:
+        options.append("-XX:TieredStopAtLevel=1")
+    if archive is not None:
+        options.append(f"-XX:ArchiveClassesAtExit={archive}")
+    elif archive_path(java).exists():
+        options.append(f"-XX:SharedArchiveFile={archive_path(java)}")
+    return " ".join(options)
+
+
+def start(
+    master: str = "local[*]",
+    input_bytes: int = 0,
+    settings: dict[str, str] | None = None,
+    archive: Path | None = None,
+) -> SparkSession:
+    """One session for all tables. Raises TestbedError when Spark cannot be had, with what it said."""
+    java = find_java()
+    # Tasks import the testbed: they must run this Python, not the first one on the PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1") if master.startswith("local") else None
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("testbed analyze")
+    for key, value in {**defaults(master, java, input_bytes, archive), **(settings or {})}.items():
+        builder = builder.config(key, value)
+    with captured_stderr() as said:
+        try:
+            session = builder.getOrCreate()
+        except Exception as error:
+            raise TestbedError(f"Spark did not start: {reason(said, error)}", hint=JAVA_HINT) from error
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def defaults(master: str, java: str, input_bytes: int, archive: Path | None) -> dict[str, str]:
+    """Settings that matter for local runs; a cluster keeps its own Java options."""
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions(input_bytes)),
+        "spark.sql.catalogImplementation": "in-memory",
+    }
+    if master.startswith("local"):
+        settings["spark.driver.extraJavaOptions"] = java_options(java, input_bytes < SMALL_INPUT, archive)
+        settings["spark.driver.bindAddress"] = "127.0.0.1"
+        settings["spark.driver.host"] = "127.0.0.1"
+        settings["spark.driver.memory"] = "2g"
+        settings["spark.python.unix.domain.socket.enabled"] = "true"
+    return settings
+
+
+def shuffle_partitions(input_bytes: int) -> int:
+    """Two tasks per core at least; more when the input is large, so that a task's memory stays bounded."""
+    cores = os.cpu_count() or 2
+    return max(min(cores, 8), input_bytes // (64 * 1024 * 1024))
+
+
+@contextlib.contextmanager
+def captured_stderr() -> Iterator[Path]:
+    """A child started meanwhile writes its stderr into a file: the JVM keeps it for its whole life."""
+    handle, name = tempfile.mkstemp(prefix="testbed-spark-", suffix=".log")
+    saved = os.dup(2)
+    sys.stderr.flush()
+    os.dup2(handle, 2)
+    try:
+        yield Path(name)
+    finally:
+        sys.stderr.flush()
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(handle)
+
+
+def reason(said: Path, error: Exception) -> str:
+    """The most telling line of the JVM's output, or of the exception."""
+    lines = [line.strip() for line in said.read_text(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "rror" in line or "xception" in line]
+    text = (telling or lines or [str(error) or type(error).__name__])[-1 if not telling else 0]
+    return text[:300]
+
+
+def java_version(java: str) -> str:
+    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    return (answer.stderr or answer.stdout).partition("\n")[0]

@@ -1,0 +1,1 @@
+"""What a run folder holds, as Spark DataFrames: captures, event logs, probes, counters."""

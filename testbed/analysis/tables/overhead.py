@@ -1,0 +1,120 @@
+"""Overhead: messages and bytes by type, as the brokers logged them and as the wire showed them."""
+
+from __future__ import annotations
+
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+COLUMNS = {
+    "link": "overlay (between brokers) or client (broker to client; clients do not log what they send)",
+    "class": "data (publications) or control (everything else); all in the sum over both",
+    "type": "message type (name of the Envelope's body field), or all",
+    "log_messages": "messages sent, by the brokers' logs",
+    "log_bytes": "encoded Envelopes sent, bytes, by the logs",
+    "wire_messages": "the same from the captures; null = not known, see `wire`",
+    "wire_bytes": "encoded Envelopes, bytes, from the captures",
+    "difference": "wire - log, messages",
+    "difference_bytes": "wire - log, bytes",
+    "messages_per_delivery": "logged messages per delivered notification",
+    "bytes_per_delivery": "logged bytes per delivered notification",
+}
+LINK_COLUMNS = {
+    "source": "sending broker",
+    "target": "receiving broker",
+    "type": "message type",
+    "log_messages": "messages, by the log of the sender",
+    "wire_messages": "messages, from the captures; null = that direction was not captured or not read whole",
+    "log_bytes": "encoded Envelopes, bytes, by the log",
+    "wire_bytes": "encoded Envelopes, bytes, from the captures",
+}
+DATA = "publication"
+PAIR = ["run", "sender", "receiver", "type"]
+
+
+def log_counts(events: DataFrame) -> DataFrame:
+    """run, sender, receiver, type -> messages, bytes sent by brokers, from their logs."""
+    sent = events.where(f.col("kind").isin("FORWARDED", "NOTIFIED", "SENT"))
+    kind = f.when(f.col("kind") == "SENT", f.col("type")).otherwise(f.lit(DATA))
+    return sent.groupBy(
+        "run", f.col("node").alias("sender"), f.col("peer").alias("receiver"), kind.alias("type")
+    ).agg(f.count("*").alias("messages"), f.sum("bytes").alias("bytes"))
+
+
+def link_messages(
+    log: pd.DataFrame, wire: pd.DataFrame, seen: pd.DataFrame, brokers: dict[str, set[str]]
+) -> pd.DataFrame:
+    """Both witnesses side by side per overlay link, direction and type. `seen`: the directions that the
+    captures show whole (run, source, target); elsewhere the wire columns are null."""
+    both = log.merge(wire.drop(columns="link"), on=PAIR, how="outer", suffixes=("_log", "_wire"))
+    overlay = [
+        a in brokers[run] and b in brokers[run]
+        for run, a, b in zip(both.run, both.sender, both.receiver, strict=True)
+    ]
+    both = both[overlay].rename(columns={"sender": "source", "receiver": "target"})
+    both = both.merge(seen.assign(seen=True), on=["run", "source", "target"], how="left")
+    known = both["seen"].notna()
+    out = both[["run", "source", "target", "type"]].copy()
+    for unit in ("messages", "bytes"):
+        out[f"log_{unit}"] = both[f"{unit}_log"].fillna(0).astype("int64")
+        out[f"wire_{unit}"] = both[f"{unit}_wire"].fillna(0).where(known).astype("Int64")
+    return out[["run", *LINK_COLUMNS]].sort_values(["run", "source", "target", "type"], ignore_index=True)
+
+
+def overhead(
+    log: pd.DataFrame,
+    wire: pd.DataFrame,
+    deliveries: dict[str, int],
+    brokers: dict[str, set[str]],
+    captured: dict[str, set[str]],
+) -> pd.DataFrame:
+    """`captured`: run -> kinds of link (overlay, client) whose every direction the captures show whole."""
+    log = log.assign(
+        link=[
+            "overlay" if b in brokers[run] else "client" for run, b in zip(log.run, log.receiver, strict=True)
+        ]
+    )
+    sent = [a in brokers[run] for run, a in zip(wire.run, wire.sender, strict=True)]
+    wire = wire[sent]
+    wire = wire[wire["link"] != "other"]
+    key = ["run", "link", "type"]
+    both = _sums(log, key, "log").merge(_sums(wire, key, "wire"), on=key, how="outer")
+    both["class"] = both["type"].map(lambda kind: "data" if kind == DATA else "control")
+    for name in ("log_messages", "log_bytes", "wire_messages", "wire_bytes"):
+        both[name] = both[name].fillna(0).astype("int64")
+    both = pd.concat([both, _totals(both)], ignore_index=True)
+    return _compared(both, deliveries, captured)
+
+
+def _sums(counts: pd.DataFrame, key: list[str], prefix: str) -> pd.DataFrame:
+    summed = counts.groupby(key, as_index=False)[["messages", "bytes"]].sum()
+    return summed.rename(columns={"messages": f"{prefix}_messages", "bytes": f"{prefix}_bytes"})
+
+
+def _totals(both: pd.DataFrame) -> pd.DataFrame:
+    numbers = ["log_messages", "log_bytes", "wire_messages", "wire_bytes"]
+    classes = both.groupby(["run", "link", "class"], as_index=False)[numbers].sum().assign(type="all")
+    everything = both.groupby(["run", "link"], as_index=False)[numbers].sum()
+    return pd.concat([classes, everything.assign(**{"class": "all", "type": "all"})], ignore_index=True)
+
+
+def _compared(both: pd.DataFrame, deliveries: dict[str, int], captured: dict[str, set[str]]) -> pd.DataFrame:
+    known = pd.Series(
+        [link in captured.get(run, ()) for run, link in zip(both.run, both.link, strict=True)],
+        index=both.index,
+        dtype=bool,
+    )
+    for unit in ("messages", "bytes"):
+        both[f"wire_{unit}"] = both[f"wire_{unit}"].where(known).astype("Int64")
+    both["difference"] = both["wire_messages"] - both["log_messages"]
+    both["difference_bytes"] = both["wire_bytes"] - both["log_bytes"]
+    delivered = both["run"].map(deliveries).astype(float)
+    delivered = delivered.where(delivered > 0)
+    both["messages_per_delivery"] = both["log_messages"] / delivered
+    both["bytes_per_delivery"] = both["log_bytes"] / delivered
+    order = both["class"].map({"data": 0, "control": 1, "all": 2}).fillna(3)
+    both = both.assign(order=order, last=both["type"] == "all")
+    both = both.sort_values(
+        ["run", "link", "order", "last", "type"], ascending=[True, False, True, True, True]
+    )
+    return both[["run", *COLUMNS]].reset_index(drop=True)

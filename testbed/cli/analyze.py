@@ -1,0 +1,42 @@
+"""Make the tables of one or many runs with Spark."""
+
+from __future__ import annotations
+
+import click
+
+EPILOG = """\b
+Examples:
+  testbed analyze results/quickstart/latest
+  testbed analyze results/sweep/*            one Spark start for all of them
+  testbed analyze RUN --master 'local[2]'    or spark://host:7077, yarn, k8s://...
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("runs", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--master", default="local[*]", show_default=True, help="Where Spark runs, as for spark-submit."
+)
+@click.option("--quiet", is_flag=True, help="Write the tables and say only what failed.")
+def command(runs: tuple[str, ...], master: str, quiet: bool) -> int:
+    """Make the tables of one or many runs with Spark.
+
+    Each run folder gets tables/*.parquet and *.csv and verdicts.json. The terminal shows the delay, hop-count
+    and overhead tables, the fidelity line and the checks. Exit code 1 when a check failed.
+    """
+    from rich.console import Console
+
+    from testbed.analysis.pipeline import analyze
+    from testbed.analysis.terminal import show
+
+    progress = Console(stderr=True)
+    with progress.status("reading run folders") as status:
+        analysis = analyze(runs, master, progress=lambda text: status.update(text))
+    if not quiet:
+        show(analysis, Console())
+        places = ", ".join(str(run.folder.tables) for run in analysis.runs[:3])
+        took = sum(analysis.seconds.values())
+        click.echo(f"\n{len(analysis.runs)} run(s) analysed in {took:.1f} s; tables in {places}")
+    for run, verdict in analysis.failed if quiet else []:
+        click.echo(f"{run}: {verdict.name}: {verdict.reason}", err=True)
+    return 1 if analysis.failed else 0
