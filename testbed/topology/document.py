@@ -32,7 +32,7 @@ class _Loader(_BASE):  # type: ignore[misc]
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
 
-_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
+_INT = re.compile(r"[-+]?[0-9]+$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 RESOLVERS: list[tuple[str, re.Pattern[str], list[str]]] = [
     ("tag:yaml.org,2002:bool", re.compile(r"(true|false|True|False)$"), list("tfTF")),

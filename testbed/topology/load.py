@@ -65,6 +65,9 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     if not sites.graph.nodes:
         report.raise_if_any()
     drafts = draft_brokers(file, data, report)
+    if not drafts:
+        report.add(("brokers",), "there is no broker", "a group with `count: 1` or more")
+        report.raise_if_any()
     brokers = place_brokers(drafts, file, sites, report)
     overlay = build_overlay(file, drafts, report)
     check_options(file, drafts, report)
@@ -81,6 +84,8 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     context = Context(file.seed, names, phases, network, late, report)
     events = build_events(file, context) + _own_events(own_times, phases, report)
     _check_started(names, phases, late, report)
+    capture = build_capture(file, names, report)
+    probes = build_probes(file, brokers, names, report)
     report.raise_if_any()
     return Plan(
         name=file.name,
@@ -92,8 +97,8 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
         programs=programs,
         phases=phases,
         events=in_order(events, phases),
-        capture=build_capture(file, names, report),
-        probes=build_probes(file, brokers, names, report),
+        capture=capture,
+        probes=probes,
         checks=[Check(name, expression) for name, expression in file.checks.items()],
         tls=file.tls,
         sample_every_us=file.sample_every,

@@ -63,7 +63,9 @@ def explain_one(one: Any, model: type[BaseModel]) -> tuple[str, str]:
 
 
 def _last_name(loc: tuple[Any, ...]) -> str:
-    names = [str(step) for step in loc if isinstance(step, str) and step != "[key]" and "[" not in step]
+    """The key that the file would have there; the step below `network` is a union's tag."""
+    steps = [step for k, step in enumerate(loc) if k != 1 or loc[0] != "network" or step == "generator"]
+    names = [str(step) for step in steps if isinstance(step, str) and "[" not in step]
     return names[-1] if names else "the file"
 
 
@@ -109,7 +111,7 @@ def _is_tag(model: type[BaseModel], step: Any) -> bool:
     """Whether a union's tag selects this model."""
     generator = model.model_fields.get("generator")
     if generator is None:
-        return (step == "mininet") == ("mininet" in model.model_fields) and step in ("mininet", "nodes")
+        return (step == "mininet") == ("mininet" in model.model_fields) and step in ("mininet", "explicit")
     return step in typing.get_args(generator.annotation)
 
 

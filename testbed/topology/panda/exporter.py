@@ -50,7 +50,7 @@ class _Exporter:
             others.append((self.time(program.id), text))
         others += self.removals()
         self.note_network()
-        lines = [f"# {self.plan.name}, exported; PANDA cannot say:", *(f"#   {note}" for note in self.notes)]
+        lines = [f"# {self.plan.name}, exported", *(f"# PANDA cannot say: {note}" for note in self.notes)]
         lines += ["# Phase 1", *[f"{time:g} {line}" for time, line in brokers if time == 0]]
         later = [(time, line) for time, line in brokers if time > 0] + others
         lines += ["# Phase 2", *[f"{time:g} {line}" for time, line in sorted(later, key=lambda one: one[0])]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from testbed.topology.plan import Broker
-from testbed.topology.resolve.expand import Steps, filled_group, item_id, merged, variables_of
+from testbed.topology.resolve.expand import Steps, check_size, filled_group, item_id, merged, variables_of
 from testbed.topology.resolve.network import Sites
 from testbed.topology.resolve.report import Report
 from testbed.topology.schema import TopologyFile
@@ -56,6 +56,7 @@ def draft_brokers(file: TopologyFile, data: dict[str, Any], report: Report) -> l
 
 def _drafts_of(name: str, group: BrokerGroup, raw: dict[str, Any], report: Report) -> list[BrokerDraft]:
     path: Steps = ("brokers", name)
+    check_size(raw, path, report)
     rows = variables_of(name, raw)
     out = []
     for variables in [None] if rows is None else rows:
@@ -79,7 +80,17 @@ def place_brokers(
 ) -> list[Broker]:
     """Brokers with hosts, ports and options. Named places are taken first, so policies go round them."""
     used: set[str] = set()
+    by_id = {draft.id: draft for draft in drafts}
+    follows = {
+        draft.id: draft.site for draft in drafts if draft.site in by_id and draft.site not in sites.nodes
+    }
+    for id, other in follows.items():
+        if other in follows:
+            hint = f"{other} is itself placed beside another; name that one"
+            report.add(_place_path(by_id[id]), f"{id} is placed beside {other}", hint)
     for draft in drafts:
+        if draft.id in follows:
+            continue
         if draft.site and draft.site not in sites.nodes:
             report.unknown(_place_path(draft), "node", draft.site, sites.nodes)
             draft.site = sites.graph.sites[0]
@@ -87,6 +98,8 @@ def place_brokers(
             used.add(draft.site)
     for name in dict.fromkeys(draft.group for draft in drafts):
         _place_group([d for d in drafts if d.group == name and not d.site], file, sites, used, report)
+    for id, other in follows.items():
+        by_id[id].site = by_id[other].site if other not in follows else sites.graph.sites[0]
     brokers = [_broker(draft, file, sites) for draft in drafts]
     give_ports(drafts, brokers, file.defaults.broker.port, report)
     return brokers

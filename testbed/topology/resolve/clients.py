@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from testbed.topology.plan import Broker, Client, Program, PublicationPlan, SubscriptionPlan
-from testbed.topology.resolve.expand import Steps, filled_group, item_id, variables_of
+from testbed.topology.resolve.expand import Steps, check_size, filled_group, item_id, variables_of
 from testbed.topology.resolve.network import Sites
 from testbed.topology.resolve.report import Report
 from testbed.topology.schema import TopologyFile
@@ -58,6 +58,7 @@ def draft_clients(file: TopologyFile, data: dict[str, Any], report: Report) -> l
 
 def _drafts_of(name: str, group: ClientGroup, raw: dict[str, Any], report: Report) -> list[ClientDraft]:
     path: Steps = ("clients", name)
+    check_size(raw, path, report)
     rows = variables_of(name, raw)
     out = []
     for variables in [None] if rows is None else rows:
@@ -216,6 +217,7 @@ def build_programs(
     for name, group in file.programs.items():
         raw = data["programs"][name]
         path: Steps = ("programs", name)
+        check_size(raw, path, report)
         rows = variables_of(name, raw)
         for variables in [None] if rows is None else rows:
             id = item_id(name, raw, variables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from typing import Any
 
@@ -15,6 +16,7 @@ _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 Variables = dict[str, Any]
 Steps = tuple[str | int, ...]
+MAX_PROCESSES = 100_000
 
 
 def variables_of(name: str, raw: dict[str, Any]) -> list[Variables] | None:
@@ -22,11 +24,28 @@ def variables_of(name: str, raw: dict[str, Any]) -> list[Variables] | None:
     count, for_each = raw.get("count"), raw.get("for_each")
     if count is None and for_each is None:
         return None
+    if group_size(raw) > MAX_PROCESSES:
+        return []  # told by `check_size`
     rows = [{}] if for_each is None else _rows(for_each)
     repeated = [dict(row) for row in rows for _ in range(count or 1)]
     for i, row in enumerate(repeated, start=1):
         row.update(i=i, group=name)
     return repeated
+
+
+def group_size(raw: dict[str, Any]) -> int:
+    """How many processes a group has, without making them."""
+    for_each = raw.get("for_each")
+    size = raw.get("count") or 1
+    if isinstance(for_each, list):
+        return int(size * len(for_each))
+    return int(size * math.prod(len(values) for values in (for_each or {}).values()))
+
+
+def check_size(raw: dict[str, Any], path: Steps, report: Report) -> None:
+    size = group_size(raw)
+    if size > MAX_PROCESSES:
+        report.add(path, f"the group has {size} processes", f"at most {MAX_PROCESSES}", key=True)
 
 
 def _rows(for_each: Any) -> list[Variables]:

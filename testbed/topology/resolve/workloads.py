@@ -8,7 +8,7 @@ from typing import Any
 from testbed.errors import InputError
 from testbed.topology.plan import Broker, Client, SubscriptionPlan
 from testbed.topology.resolve.clients import ClientDraft
-from testbed.topology.resolve.expand import Steps, fill
+from testbed.topology.resolve.expand import MAX_PROCESSES, Steps, fill
 from testbed.topology.resolve.report import Report
 from testbed.topology.schema import TopologyFile
 from testbed.topology.schema.processes import ClientGroup, ClientItem, TopicInterests
@@ -36,6 +36,10 @@ def build_workloads(
             continue
         path: Steps = ("clients", name)
         meant = _publishers(group, publishers, path, report)
+        if len(meant) * group.per_publisher > MAX_PROCESSES:
+            size = len(meant) * group.per_publisher
+            report.add((*path, "per_publisher"), f"the group has {size} clients", f"at most {MAX_PROCESSES}")
+            continue
         for publisher in meant:
             for client in _subscribers(name, group, publisher, brokers, file, path, report):
                 made.clients.append(client)

@@ -208,30 +208,19 @@ class MininetNetwork(Section):
     )
 
 
-_GENERATORS = {
-    "chain": ChainNetwork,
-    "star": StarNetwork,
-    "ring": RingNetwork,
-    "mesh": MeshNetwork,
-    "tree": TreeNetwork,
-    "transit_stub": TransitStubNetwork,
-    "waxman": WaxmanNetwork,
-    "planetlab": PlanetLabNetwork,
-    "rtt_matrix": RttMatrixNetwork,
-}
-
-
 def _form(value: Any) -> str | None:
     """Which model reads this mapping; None lets pydantic report the known tags."""
     if not isinstance(value, dict):
-        return str(getattr(value, "generator", "mininet" if isinstance(value, MininetNetwork) else "nodes"))
+        return str(
+            getattr(value, "generator", "mininet" if isinstance(value, MininetNetwork) else "explicit")
+        )
     if "generator" in value:
         return value["generator"] if isinstance(value["generator"], str) else None
-    return "mininet" if "mininet" in value else "nodes"
+    return "mininet" if "mininet" in value else "explicit"
 
 
 NetworkSpec = Annotated[
-    Annotated[ExplicitNetwork, Tag("nodes")]
+    Annotated[ExplicitNetwork, Tag("explicit")]
     | Annotated[ChainNetwork, Tag("chain")]
     | Annotated[StarNetwork, Tag("star")]
     | Annotated[RingNetwork, Tag("ring")]

@@ -37,7 +37,10 @@ class Group(Section):
 class BrokerGroup(Group):
     """A broker, or a group of them."""
 
-    node: str = Field(default="", description="where it runs: a host, or a router (a host is put there)")
+    node: str = Field(
+        default="",
+        description="where it runs: a host, a router (gets a host), or another broker (its host)",
+    )
     place: Place | None = Field(
         default=None,
         description="for groups: one_per_node (default), round_robin, or random (each used once if enough)",
