@@ -20,7 +20,7 @@ from broker_grpc.content.predicates import (
     check_predicate,
     is_text,
 )
-from broker_grpc.errors import BrokerError, LanguageError, LimitExceeded
+from broker_grpc.errors import LanguageError, LimitExceeded
 from protos.messages import Operator, Predicate, Value
 
 MAX_LENGTH = 64 * 1024
@@ -178,7 +178,7 @@ def _predicate(text: str, at: int, fields: list[Field]) -> Predicate:
     predicate = Predicate(name, operator, value)
     try:
         check_predicate(predicate)
-    except BrokerError as error:
+    except LanguageError as error:
         raise _error(text, at, str(error)) from None
     return predicate
 

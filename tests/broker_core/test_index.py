@@ -1,0 +1,115 @@
+"""The matching index equals brute force, whatever is added and removed."""
+
+from __future__ import annotations
+
+import time
+
+from filter_strategies import confused, filters, numeric, publications, textual
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_grpc.content.covering import covers, intersects
+from broker_grpc.content.filters import Filter
+from broker_grpc.content.index import FilterIndex
+from broker_grpc.content.language import parse_filter
+from protos.messages import Operator, Predicate
+
+any_filter = filters(st.one_of(numeric, textual, confused), most=5)
+without_equality = st.builds(Filter, st.lists(st.one_of(numeric, textual), min_size=1, max_size=3))
+
+
+def build(entries: list[tuple[Filter, str]], removed: set[int]) -> tuple[FilterIndex, dict[str, tuple[Filter, str]]]:
+    index = FilterIndex()
+    for i, (filter_, hop) in enumerate(entries):
+        index.add(f"s{i}", filter_, hop)
+    for i in removed:
+        if i < len(entries):
+            index.remove(f"s{i}")
+    left = {f"s{i}": entry for i, entry in enumerate(entries) if i not in removed}
+    return index, left
+
+
+entries = st.lists(st.tuples(st.one_of(any_filter, without_equality), st.sampled_from("hij")), max_size=25)
+removals = st.sets(st.integers(0, 24), max_size=15)
+
+
+@settings(max_examples=150, deadline=None)
+@given(entries, removals, st.lists(publications, min_size=1, max_size=5))
+def test_match_equals_brute_force(filters_and_hops, removed, batch):
+    index, left = build(filters_and_hops, removed)
+    assert len(index) == len(left)
+    for publication in batch:
+        expected = {id_ for id_, (filter_, _) in left.items() if filter_.matches(publication)}
+        found = index.match(publication)
+        assert set(found) == expected
+        assert len(found) == len(expected)
+        assert index.match_hops(publication) == {left[id_][1] for id_ in expected}
+
+
+@settings(max_examples=100, deadline=None)
+@given(entries, removals, any_filter)
+def test_relations_equal_brute_force(filters_and_hops, removed, probe):
+    index, left = build(filters_and_hops, removed)
+    assert set(index.intersecting(probe)) == {i for i, (f, _) in left.items() if intersects(f, probe)}
+    assert index.intersects_any(probe) == any(intersects(f, probe) for f, _ in left.values())
+    equal = {i for i, (f, _) in left.items() if f == probe}
+    assert index.covered(probe) == (bool(equal) or any(covers(f, probe) for f, _ in left.values()))
+    assert set(index.covered_by(probe)) == equal | {i for i, (f, _) in left.items() if covers(probe, f)}
+
+
+@given(entries)
+def test_nothing_is_left_when_all_are_removed(filters_and_hops):
+    index, _ = build(filters_and_hops, set(range(len(filters_and_hops))))
+    assert len(index) == 0
+    assert index.distinct() == 0
+    leftovers = [index._nodes, index._of_id, index._pivots, index._pairs]
+    assert leftovers == [{}, {}, {}, {}]
+    assert index._unkeyed.empty()
+
+
+def test_a_topic_is_found_by_looking_at_one_filter():
+    """However many topics there are, a publication on one of them looks at one."""
+    index = FilterIndex()
+    for i in range(1000):
+        index.add(f"s{i}", parse_filter(f"[topic,eq,'t{i}']"), f"h{i}")
+    assert index.match_hops({"topic": "t7"}) == {"h7"}
+    assert index.candidates == 1
+
+
+def test_the_pivot_is_the_most_selective_equality():
+    index = FilterIndex()
+    for i in range(1000):
+        symbol, price = i % 100, i // 100
+        index.add(f"s{i}", parse_filter(f"[class,eq,STOCK],[symbol,eq,S{symbol}],[price,>,{price}]"), "h")
+    assert index.match_hops({"class": "STOCK", "symbol": "S5", "price": 20}) == {"h"}
+    assert index.candidates <= 11
+    assert index.match_hops({"class": "STOCK", "symbol": "S5", "price": 3}) == {"h"}
+    assert index.candidates <= 5, "those with a bound above the price need no look"
+
+
+def test_equal_filters_share_a_node():
+    index = FilterIndex()
+    for i in range(500):
+        index.add(f"s{i}", parse_filter("[class,eq,STOCK],[price,>,1]"), f"h{i % 3}")
+    assert index.distinct() == 1
+    assert index.match_hops({"class": "STOCK", "price": 2}) == {"h0", "h1", "h2"}
+    assert index.candidates == 1
+
+
+def test_adding_and_removing_ten_thousand_is_quick():
+    """Of the order of a bisection each, not of a scan: 100 times more may not cost 1,000 times more."""
+
+    def cost(count: int) -> float:
+        made = [
+            Filter([Predicate("class", Operator.EQ, "A"), Predicate("x", Operator.GT, i)]) for i in range(count)
+        ]
+        index = FilterIndex()
+        start = time.process_time()
+        for i, filter_ in enumerate(made):
+            index.add(f"s{i}", filter_)
+        for i in range(count):
+            index.remove(f"s{i}")
+        return time.process_time() - start
+
+    small = max(min(cost(100) for _ in range(5)), 1e-4)
+    assert cost(10_000) < 1000 * small
