@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("broker")
 @click.argument("filters", nargs=-1, required=True)
-@click.option(
-    "--count", type=click.IntRange(0), default=0, help="Stop after so many publications (0: never)."
-)
+@click.option("--count", type=click.IntRange(0), default=0, help="Stop after so many (0: never).")
 @click.option("--wait", type=float, default=0.0, help="Stop when none came for so many seconds (0: never).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with id, hops and delay.")
 @client_options
@@ -47,16 +45,8 @@ def command(
       testbed sub B3 "[class,eq,'STOCK']" --count 5 --json
     """
     if not is_address(broker):
-        rest = [
-            "--count",
-            str(count),
-            "--wait",
-            str(wait),
-            "--id",
-            client_id(client),
-            "--timeout",
-            str(timeout),
-        ]
+        rest = ["--count", str(count), "--wait", str(wait)]
+        rest += ["--id", client_id(client), "--timeout", str(timeout)]
         rest += ["--json"] if as_json else []
         rest += ["--tls", *(str(path.resolve()) for path in tls)] if tls else []
         return run_inside("sub", broker, run, node, results, [*rest, "--", *filters])
@@ -86,7 +76,9 @@ def shown(notification: Notification, as_json: bool) -> str:
     from broker_grpc.content.language import format_publication
 
     if not as_json:
-        return format_publication(notification.attributes)
+        # The wire keeps no order of attributes: class first, then by name.
+        by_name = sorted(notification.attributes.items(), key=lambda item: (item[0] != "class", item[0]))
+        return format_publication(dict(by_name))
     import msgspec
 
     fields = msgspec.structs.asdict(notification)

@@ -53,6 +53,7 @@ def test_what_one_publishes_the_other_prints(broker: BrokerNode) -> None:
     shown = json.loads(detail.communicate(timeout=30)[0])
     assert (shown["publisher"], shown["payload"], shown["hops"]) == ("alice", "hello", 0)
     assert shown["attributes"] == {"class": "STOCK", "price": 18.5}
+    assert 0 < shown["delay_us"] < 30_000_000
 
 
 def test_too_few_publications_are_code_one(broker: BrokerNode) -> None:
