@@ -27,7 +27,7 @@ INTERRUPTED = 130
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Describe an experiment": ("topology", "validate", "schema"),
     "Run it": ("deploy", "simulate", "sweep", "rerun"),
-    "Look into a running deployment": ("status", "exec", "shell", "cli", "stop"),
+    "Look into a running deployment": ("status", "pub", "sub", "exec", "shell", "cli", "stop"),
     "Look at the result": ("analyze", "tables", "report", "diff"),
     "Reproduce a paper": ("reproduce", "nightly"),
     "This machine": ("doctor", "kernel", "clean"),
