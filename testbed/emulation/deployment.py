@@ -39,9 +39,19 @@ class DeploymentRecord(msgspec.Struct):
     pid: int  # of the runner on its kernel
     nodes: list[str]
     brokers: dict[str, BrokerPlace]
+    tls: dict[str, str] | None = (
+        None  # certificate of a client called `visitor`: ca, cert, key
+    )
 
 
-def describe_deployment(folder: RunFolder, plan: Plan, manifest: Manifest, state: str, service: Path) -> None:
+def describe_deployment(
+    folder: RunFolder,
+    plan: Plan,
+    manifest: Manifest,
+    state: str,
+    service: Path,
+    tls: dict[str, str] | None = None,
+) -> None:
     record = DeploymentRecord(
         run=manifest.run,
         name=manifest.name,
@@ -54,6 +64,7 @@ def describe_deployment(folder: RunFolder, plan: Plan, manifest: Manifest, state
         brokers={
             broker.id: BrokerPlace(f"{broker.address}:{broker.port}", broker.node) for broker in plan.brokers
         },
+        tls=tls,
     )
     data = msgspec.json.format(msgspec.json.encode(record), indent=1)
     write_atomically(folder.path / DEPLOYMENT_FILE, data)

@@ -21,6 +21,7 @@ Event = dict[str, Any]  # a line of progress: {"t": kind, ...}
 ENGINES = {
     "host": "testbed.emulation.host_engine:HostEngine",
     "guest": "testbed.emulation.guest_engine:GuestEngine",
+    "simulate": "testbed.simulation.engine:SimulateEngine",
 }
 
 

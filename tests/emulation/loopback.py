@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+import msgspec
+
+from protos.records import LogEvent
 from testbed.emulation.deploy import prepare
+from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
 from testbed.topology.plan import Broker, Client, Gate, Network, Node, OverlayLink, Phase, Plan
 
 SECOND = 1_000_000
+HERE = Path(__file__).parent
+PATIENCE_S = 60.0
 
 
 class LoopbackNetwork:
@@ -100,10 +110,67 @@ def folder_for(plan: Plan, results: Path) -> RunFolder:
     return prepare(plan, None, results, "host", "real", "test")
 
 
+class Runner:
+    """A runner process on the loopback."""
+
+    def __init__(self, plan: Plan, results: Path, *options: str) -> None:
+        self.folder: RunFolder = folder_for(plan, results)
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "loopback.py"), str(self.folder.path), *options],
+            cwd=HERE.parents[1],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self.folder.logs / "runner.log").open("wb"),
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+        )
+
+    @property
+    def out(self) -> BinaryIO:
+        assert self.process.stdout is not None
+        return self.process.stdout  # type: ignore[return-value]
+
+    def wait_for(self, **wanted: Any) -> dict[str, Any]:
+        """The first line of progress that has these fields."""
+        for line in self.out:
+            said: dict[str, Any] = msgspec.json.decode(line)
+            if all(said.get(name) == value for name, value in wanted.items()):
+                return said
+        raise AssertionError(f"ended without {wanted}: {self.log()}")
+
+    def log(self) -> str:
+        return (self.folder.logs / "runner.log").read_text()
+
+    def crash(self, process: str) -> None:
+        """Kill a process behind the runner's back."""
+        victims = [pid for pid in self.pids() if Path(f"/proc/{pid}/comm").read_text().strip() == process]
+        assert len(victims) == 1
+        os.kill(victims[0], signal.SIGKILL)
+
+    def end(self) -> int:
+        self.out.read()
+        return self.process.wait(PATIENCE_S)
+
+    def harness(self) -> list[LogEvent]:
+        return read_events(self.folder.events / "harness.jsonl")
+
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.harness()]
+
+    def pids(self) -> list[int]:
+        """Every live process that mentions this run in its environment or open logs."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                links = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
+            except OSError:
+                continue
+            if any(link.startswith(str(self.folder.logs)) for link in links):
+                found.append(int(entry.name))
+        return [pid for pid in found if pid != os.getpid()]
+
+
 def main() -> int:
     """python loopback.py RUNFOLDER [--keep]: the runner's body as a process, to be killed by tests."""
-    import sys
-
     from testbed.emulation.runner.body import Body
 
     body = Body(RunFolder(Path(sys.argv[1])), LoopbackNetwork, lifeline=0)

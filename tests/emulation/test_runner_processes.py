@@ -2,77 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, BinaryIO
 
-import msgspec
 import pytest
 
-from protos.records import LogEvent
 from testbed.emulation.runner.fidelity import read_events
-from testbed.runfolder import RunFolder
-from testbed.topology.plan import Event, Plan, Program
+from testbed.topology.plan import Event, Program
 
 sys.path.insert(0, str(Path(__file__).parent))
-from loopback import SECOND, chain, folder_for
-
-HERE = Path(__file__).parent
-PATIENCE_S = 60.0
-
-
-class Runner:
-    """A runner process on the loopback."""
-
-    def __init__(self, plan: Plan, results: Path, *options: str) -> None:
-        self.folder: RunFolder = folder_for(plan, results)
-        self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "loopback.py"), str(self.folder.path), *options],
-            cwd=HERE.parents[1],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(self.folder.logs / "runner.log").open("wb"),
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
-        )
-
-    @property
-    def out(self) -> BinaryIO:
-        assert self.process.stdout is not None
-        return self.process.stdout  # type: ignore[return-value]
-
-    def wait_for(self, **wanted: Any) -> dict[str, Any]:
-        """The first line of progress that has these fields."""
-        for line in self.out:
-            said: dict[str, Any] = msgspec.json.decode(line)
-            if all(said.get(name) == value for name, value in wanted.items()):
-                return said
-        raise AssertionError(f"ended without {wanted}: {(self.folder.logs / 'runner.log').read_text()}")
-
-    def end(self) -> int:
-        self.out.read()
-        return self.process.wait(PATIENCE_S)
-
-    def harness(self) -> list[LogEvent]:
-        return read_events(self.folder.events / "harness.jsonl")
-
-    def kinds(self) -> list[str]:
-        return [event.kind for event in self.harness()]
-
-    def pids(self) -> list[int]:
-        """Every live process that mentions this run in its environment or open logs."""
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                links = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
-            except OSError:
-                continue
-            if any(link.startswith(str(self.folder.logs)) for link in links):
-                found.append(int(entry.name))
-        return [pid for pid in found if pid != os.getpid()]
+from loopback import PATIENCE_S, SECOND, Runner, chain
 
 
 def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:
@@ -88,19 +29,12 @@ def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:
     assert not (runner.folder.path / "deployment.json").exists()
 
 
-def crash(runner: Runner, broker: str) -> None:
-    """Kill a broker behind the runner's back."""
-    victims = [pid for pid in runner.pids() if Path(f"/proc/{pid}/comm").read_text().strip() == broker]
-    assert len(victims) == 1
-    os.kill(victims[0], signal.SIGKILL)
-
-
 def test_a_crash_aborts_and_is_noticed_at_once(tmp_path: Path) -> None:
     plan = chain()
     plan.phases[-1].run_for_us = 600 * SECOND
     runner = Runner(plan, tmp_path)
     runner.wait_for(state="ready")
-    crash(runner, "B2")
+    runner.crash("B2")
     assert runner.end() == 1
     manifest = runner.folder.read_manifest()
     assert (manifest.status, manifest.reason) == ("failed", "B2 was killed by signal 9")
@@ -113,7 +47,7 @@ def test_a_crashed_broker_is_restarted_and_the_overlay_recovers(tmp_path: Path) 
     plan.phases[-1].run_for_us = 6 * SECOND
     runner = Runner(plan, tmp_path)
     runner.wait_for(state="ready")
-    crash(runner, "B2")
+    runner.crash("B2")
     assert runner.end() == 0
     faults = [(event.kind, event.type, event.detail) for event in runner.harness() if "FAULT" in event.kind]
     assert faults == [("FAULT_STARTED", "crash", "B2"), ("FAULT_ENDED", "crash", "B2")]

@@ -13,6 +13,7 @@ from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
 from testbed.emulation.runner import fidelity, stimuli
+from testbed.emulation.runner.certificates import VISITOR, Certificates
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.conductor import Conductor
 from testbed.emulation.runner.journal import Journal
@@ -52,6 +53,7 @@ class Body:
         self.nursery: Nursery | None = None
         self.processes: Processes | None = None
         self.service: Service | None = None
+        self.certificates: Certificates | None = None
         self.kept = False
         self.let_go = False  # of a kept deployment
 
@@ -111,13 +113,16 @@ class Body:
     def bring_up_and_conduct(self) -> stimuli.Finish:
         self.describe()
         warm_up(self.plan)
+        if self.plan.tls:
+            self.certificates = Certificates(self.plan)
         self.reporter.say("state", state="network", phase="", detail="")
         self.network.up(self.reporter.network)
         self.network.start_capture()
         self.network.start_probes()
         self.nursery = Nursery(self.network.enter, self.clear_up_after_death)
+        tls = self.certificates.files if self.certificates is not None else None
         self.processes = Processes(
-            self.plan, self.folder, self.clock, self.loop, self.nursery, self.conductor.notify
+            self.plan, self.folder, self.clock, self.loop, self.nursery, self.conductor.notify, tls
         )
         self.service = Service(
             socket_path(self.manifest.run), self.loop, self.status, self.processes.run_for_somebody,
@@ -128,7 +133,8 @@ class Body:
 
     def write_deployment(self, state: str) -> None:
         assert self.service is not None
-        describe_deployment(self.folder, self.plan, self.manifest, state, self.service.path)
+        visitor = self.certificates.files[VISITOR] if self.certificates is not None else None
+        describe_deployment(self.folder, self.plan, self.manifest, state, self.service.path, visitor)
 
     def status(self) -> dict[str, Any]:
         """For `testbed status`: where the run is."""
@@ -171,6 +177,8 @@ class Body:
         if self.nursery is not None:
             self.attempt("closing the nursery", self.nursery.goodbye)
         self.attempt("taking the network down", self.network.down)
+        if self.certificates is not None:
+            self.certificates.remove()
         (self.folder.path / DEPLOYMENT_FILE).unlink(missing_ok=True)
 
     def end_clients(self) -> None:
@@ -227,6 +235,8 @@ class Body:
         steps = (self.network.stop_probes, self.stop_capture, self.network.stop_controller, self.network.down)
         for step in steps:
             self.attempt("clearing up", step)
+        if self.certificates is not None:
+            self.certificates.remove()
         manifest: Manifest = self.folder.read_manifest()
         manifest.status, manifest.reason = "aborted", "the runner was killed"
         manifest.captures = self.manifest.captures

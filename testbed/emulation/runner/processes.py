@@ -108,7 +108,7 @@ class Processes:
         process = self.alive.get(driver)
         if process is None:
             config = configs.driver_config(
-                self.plan, node, self.folder.events, self.clock.epoch_offset_us, self.tls.get("client")
+                self.plan, node, self.folder.events, self.clock.epoch_offset_us, self.tls.get(driver)
             )
             self._next_incarnation(driver)
             birth = Birth(0, driver, "driver", node, "", self._write_config(driver, config))

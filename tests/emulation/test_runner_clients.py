@@ -1,0 +1,94 @@
+"""The runner with real brokers and clients on the loopback: deliveries, client faults, TLS, keeping."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from protos.records import LogEvent
+from testbed.emulation.deployment import Deployment
+from testbed.emulation.runner.fidelity import read_events
+from testbed.topology.plan import Client, Event, PublicationPlan, SubscriptionPlan
+
+sys.path.insert(0, str(Path(__file__).parent))
+from loopback import SECOND, Runner, chain
+
+
+def publisher(id: str = "p", **changes: object) -> Client:
+    plan = PublicationPlan("stock", {"symbol": "YHOO"}, period_us=50_000, first_us=500_000)
+    return Client(id, "B1", "B1", publications=plan, seed=1, **changes)  # type: ignore[arg-type]
+
+
+def subscriber(id: str = "s", **changes: object) -> Client:
+    wanted = [SubscriptionPlan("[class,eq,'STOCK']")]
+    return Client(id, "B3", "B3", subscriptions=wanted, seed=2, **changes)  # type: ignore[arg-type]
+
+
+def events(runner: Runner, kind: str) -> list[LogEvent]:
+    files = sorted(runner.folder.events.glob("clients-*.jsonl"))
+    return [event for path in files for event in read_events(path) if event.kind == kind]
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_everything_published_is_delivered(tmp_path: Path, tls: bool) -> None:
+    plan = chain(3, [publisher(), subscriber()])
+    plan.tls = tls
+    runner = Runner(plan, tmp_path)
+    assert runner.end() == 0, runner.log()
+    published = [event.message for event in events(runner, "PUBLISHED")]
+    assert len(published) > 20
+    assert sorted(event.message for event in events(runner, "DELIVERED")) == sorted(published)
+    assert {event.hops for event in events(runner, "DELIVERED")} == {2}
+    assert runner.folder.read_manifest().tls is tls
+    assert not list(runner.folder.path.rglob("*.key"))
+
+
+def test_a_client_leaves_joins_and_is_killed(tmp_path: Path) -> None:
+    plan = chain(3, [publisher(), subscriber(), subscriber("late")])
+    plan.phases[1].start.remove("late")
+    plan.phases[1].run_for_us = 4 * SECOND
+    plan.events = [
+        Event("clients", SECOND, "join", "late"),
+        Event("clients", 2 * SECOND, "leave", "s"),
+        Event("clients", 3 * SECOND, "kill", "late"),
+    ]
+    runner = Runner(plan, tmp_path)
+    assert runner.end() == 0, runner.log()
+    assert {event.node for event in events(runner, "DELIVERED")} == {"s", "late"}
+    assert [event.node for event in events(runner, "UNSUBSCRIBED")].count("s") == 1
+    actions = [(event.type, event.detail) for event in runner.harness() if event.kind == "FAULT_ENDED"]
+    assert actions == [("join", "late"), ("leave", "s"), ("kill", "late")]
+
+
+def test_a_load_driver_that_dies_takes_its_clients_along(tmp_path: Path) -> None:
+    plan = chain(3, [publisher(), subscriber(on_crash="restart")])
+    plan.phases[1].run_for_us = 5 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready", phase="clients")
+    runner.crash("clients-B3")
+    assert runner.end() == 0, runner.log()
+    crashed = [event for event in runner.harness() if event.kind == "CRASHED"]
+    assert [(event.detail, event.content) for event in crashed] == [("s", "s was killed by signal 9")]
+    assert len([event for event in events(runner, "CONNECTED") if event.node == "s"]) == 2
+
+
+def test_a_kept_deployment_answers_until_it_is_stopped(tmp_path: Path) -> None:
+    runner = Runner(chain(2), tmp_path, "--keep")
+    runner.wait_for(t="kept")
+    deployment = Deployment(runner.folder)
+    status = deployment.status()
+    assert (status["state"], status["processes"]) == ("kept", {"B1": "up", "B2": "up"})
+    assert runner.folder.read_manifest().status == "done"
+    attach = [sys.executable, "-m", "testbed.emulation.runner.attach", deployment.record.service]
+    asked = subprocess.run(
+        [*attach, "exec", "B1", "sh", "-c", "read word; echo got $word; exit 5"],
+        input="hello\n", capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (asked.returncode, asked.stdout) == (5, "got hello\n")
+    deployment.stop()
+    assert runner.end() == 0
+    assert runner.pids() == []
+    assert not (runner.folder.path / "deployment.json").exists()
