@@ -8,8 +8,8 @@ latencies:
 - inside a domain 0;
 - between transit domains more than half the way across a transit domain, so that a path between two nodes
   of one domain never leaves it;
-- transit to stub more than half the way across the backbone, so that no backbone path dips into a stub;
-- stub to stub twice that and the way across a stub, so that such a link only serves the two stubs it joins.
+- transit to stub more than half the way across backbone and stubs, so that no path dips into a stub;
+- stub to stub more than that and the whole way, so that such a link only serves the two stubs it joins.
 """
 
 from __future__ import annotations
@@ -129,7 +129,12 @@ class _Builder:
 
 
 def add_penalties(links: list[Link]) -> None:
-    """Penalties from upper bounds of the ways across: the sum of a tier's latencies is never too small."""
+    """Penalties from upper bounds of the ways across: the sum of a tier's latencies is never too small.
+
+    With C the way across the backbone, D across a stub and L the slowest transit-stub link, a path that keeps
+    to the hierarchy costs at most 2 D + 2 (up + L) + C. Every other path takes two more transit-stub links, or
+    a stub-stub link that is not its only one between domains; both cost more.
+    """
     total = {
         tier: sum(link.latency_us + 1 for link in links if link.tier == tier)
         for tier in ("transit", "transit-transit", "stub")
@@ -137,7 +142,9 @@ def add_penalties(links: list[Link]) -> None:
     crossings = sum(link.tier == "transit-transit" for link in links)
     between = total["transit"] // 2 + 1
     backbone = total["transit"] + total["transit-transit"] + crossings * between
-    up = max(backbone, total["stub"]) // 2 + 1
-    penalty = {"transit-transit": between, "transit-stub": up, "stub-stub": total["stub"] + 2 * up}
+    slowest = max((link.latency_us for link in links if link.tier == "transit-stub"), default=0)
+    up = total["stub"] + slowest + backbone // 2 + 1
+    across = 2 * total["stub"] + 2 * slowest + backbone + up + 1
+    penalty = {"transit-transit": between, "transit-stub": up, "stub-stub": across}
     for link in links:
         link.penalty_us = penalty.get(link.tier, 0)
