@@ -15,6 +15,11 @@ def command(run: str | None, results: Path) -> int:
 
     Only what a run itself recorded (created.json, guest.json) is touched, never anything found by its name,
     and never a deployment that is alive. RUN is a folder, a run id or an experiment; without it, all runs.
+
+    \b
+    Examples:
+      testbed clean
+      testbed clean results/quickstart/latest
     """
     from testbed.emulation.clean import clean, clean_all
     from testbed.emulation.status import locate

@@ -15,6 +15,11 @@ def command(run: str | None, results: Path) -> int:
 
     RUN is a run folder, a run id or the name of an experiment; without it, the only deployment that is up.
     Leave with `exit`; the deployment stays. Mininet commands (nodes, net, h1 ping h2, ...) work as always.
+
+    \b
+    Examples:
+      testbed cli
+      testbed cli results/quickstart/latest
     """
     from testbed.emulation.deployment import find
 

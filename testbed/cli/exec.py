@@ -18,7 +18,9 @@ def command(run: str | None, results: Path, host: str, argv: tuple[str, ...]) ->
     HOST is a host or a broker. The exit code is the command's.
 
     \b
-    Example: testbed exec h1 -- ping -c 3 10.0.0.2
+    Examples:
+      testbed exec h1 -- ping -c 3 10.0.0.2
+      testbed exec --run quickstart B1 -- ss -tn
     """
     from testbed.emulation.deployment import find
 

@@ -24,6 +24,11 @@ def command() -> None:
 
     The guest engine boots its own Linux kernel as an ordinary process. It is built once from the kernel
     source package of the distribution and kept in the user's cache.
+
+    \b
+    Examples:
+      testbed kernel build
+      testbed kernel status
     """
 
 

@@ -16,6 +16,11 @@ def command(run: str | None, results: Path, host: str) -> int:
     """Open a shell on a host of a running deployment.
 
     HOST is a host or a broker; the shell is $SHELL in that host's network.
+
+    \b
+    Examples:
+      testbed shell B1
+      testbed shell B1 --run quickstart
     """
     from testbed.emulation.deployment import find
 

@@ -15,6 +15,11 @@ def command(run: str | None, results: Path, as_json: bool) -> int:
     """Show running deployments, or the state of one run.
 
     RUN is a run folder, a run id or the name of an experiment; without it, every deployment that is up.
+
+    \b
+    Examples:
+      testbed status
+      testbed status quickstart --json
     """
     from testbed.emulation.status import standing, survey
 

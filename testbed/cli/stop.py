@@ -14,6 +14,11 @@ def command(run: str | None, results: Path) -> int:
     """Stop a running deployment: brokers drain, the network goes, results stay.
 
     RUN is a run folder, a run id or the name of an experiment; without it, the only deployment that is up.
+
+    \b
+    Examples:
+      testbed stop
+      testbed stop results/quickstart/latest
     """
     from testbed.emulation.deployment import find
 
