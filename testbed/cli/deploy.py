@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from testbed.emulation.deploy import Outcome
     from testbed.topology.plan import Plan
 
-ENGINES = ("auto", "host", "guest")
+ENGINES = ("auto", "host", "guest", "simulate")
 
 
 @click.command()

@@ -1,0 +1,1 @@
+"""The simulator: the same broker, client and timeline machines, driven by a discrete-event loop."""

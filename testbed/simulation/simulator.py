@@ -1,0 +1,349 @@
+"""One simulated run: brokers, clients and the timeline of a plan on one agenda."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from broker_grpc.broker import Broker, build
+from broker_grpc.config import BrokerProcessConfig
+from broker_grpc.errors import BrokerError
+from broker_grpc.limits import Limits, limits_from
+from broker_grpc.machine import (
+    CloseLink,
+    DeadlineReached,
+    Effects,
+    Log,
+    OpenLink,
+    PeerKind,
+    Received,
+    Send,
+    Stimulus,
+)
+from protos.envelope import encoded_size
+from protos.messages import Envelope
+from protos.records import LogEvent
+from testbed.emulation.runner import stimuli
+from testbed.emulation.runner.configs import addresses, broker_config
+from testbed.emulation.runner.stimuli import BrokerLook, ClientLook, Look
+from testbed.emulation.runner.timeline import Timeline
+from testbed.errors import TestbedError
+from testbed.simulation.agenda import Agenda
+from testbed.simulation.eventlog import SimulatedLog
+from testbed.simulation.streams import Streams
+from testbed.simulation.wires import Wires
+from testbed.topology.plan import Plan
+from testbed.workload.script import ClientScript
+
+START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant, so that runs repeat
+HARNESS = "harness"
+STOP_LIMIT_US = 10_000_000  # what has not ended by then is cut off
+
+
+class Process:
+    """A broker or client that runs, with the time of its next wake-up."""
+
+    __slots__ = ("host", "id", "kind", "machine", "wake_us")
+
+    def __init__(self, id_: str, host: str, kind: PeerKind, machine: Broker | ClientScript) -> None:
+        self.id = id_
+        self.host = host
+        self.kind: PeerKind = kind
+        self.machine = machine
+        self.wake_us = -1  # -1 = none
+
+
+class Simulator:
+    """Runs a plan to its end; `warnings` and `outcome` say how it went."""
+
+    def __init__(self, plan: Plan, log: SimulatedLog, tell: Callable[[stimuli.Tell], None]) -> None:
+        self.plan = plan
+        self.agenda = Agenda(START_US)
+        self.outcome: stimuli.Finish | None = None
+        self.warnings: list[str] = []
+        self.timeline = Timeline(plan)
+        self._log = log
+        self._tell = tell
+        self._brokers = {broker.id: broker for broker in plan.brokers}
+        self._clients = {client.id: client for client in plan.clients}
+        self._hosts: dict[str, str] = {broker.id: broker.node for broker in plan.brokers}
+        self._hosts |= {client.id: client.node for client in plan.clients}
+        self._addresses = addresses(plan)
+        self._limits = {broker.id: limits_from(broker.options) for broker in plan.brokers}
+        self._running: dict[str, Process] = {}
+        self._starting: set[str] = set()  # clients that have not said that they are ready
+        self._closing: set[str] = set()
+        self._incarnations: dict[str, int] = {}
+        self._timeline_wake = -1
+        self.wires = Wires(plan, random.Random(f"{plan.seed}/wires"))
+        self.streams = Streams(self.agenda, self.wires, self, self._limits_of, plan.seed)
+
+    def _limits_of(self, process: str) -> Limits:
+        return self._limits.get(process, Limits())
+
+    # ------------------------------------------------------------ running
+
+    def begin(self) -> None:
+        if self.plan.programs:
+            self.warnings.append("programs of the plan are not run by the simulator")
+        self._conduct(stimuli.Begin())
+
+    def step(self, calls: int) -> bool:
+        """Go on for some calls; False when the timeline has ended."""
+        if not self.agenda.run(calls) and self.outcome is None:
+            self.outcome = stimuli.Finish(
+                "failed", "nothing is left to happen, and the timeline has not ended"
+            )
+        return self.outcome is None
+
+    def end(self) -> None:
+        """As a real run ends: clients withdraw and disconnect, then the brokers stop."""
+        self.agenda.halted = False
+        for client in [p.id for p in self._running.values() if p.kind == "client"]:
+            self._stop(client)
+        limit = self.agenda.now_us + STOP_LIMIT_US
+        while self._closing and (self.agenda.next_us() or limit) < limit:
+            self.agenda.run(1)
+        for broker in [p.id for p in self._running.values() if p.kind == "broker"]:
+            self._stop(broker)
+
+    def stop(self, reason: str) -> None:
+        self._conduct(stimuli.StopRequested(reason))
+
+    # ------------------------------------------------------------ the timeline
+
+    def _conduct(self, stimulus: stimuli.Stimulus) -> None:
+        for effect in self.timeline.handle(self.agenda.now_us, stimulus):
+            self._apply_timeline(effect)
+        self._arm_timeline()
+
+    def _arm_timeline(self) -> None:
+        deadline = self.timeline.next_deadline_us()
+        if deadline is not None and deadline != self._timeline_wake:
+            self._timeline_wake = deadline
+            self.agenda.at(deadline, self._timeline_due, deadline)
+
+    def _timeline_due(self, deadline: int, _: None) -> None:
+        if deadline == self._timeline_wake:
+            self._timeline_wake = -1
+            self._conduct(stimuli.DeadlineReached())
+
+    def _apply_timeline(self, effect: stimuli.Effect) -> None:
+        match effect:
+            case stimuli.Record(event=event):
+                self._log.write(event, self.agenda.now_us, HARNESS)
+            case stimuli.Start(ids=ids):
+                for process in ids:
+                    self._start(process)
+            case stimuli.Stop(ids=ids):
+                for process in ids:
+                    self._stop(process)
+            case stimuli.Kill(ids=ids):
+                for process in ids:
+                    self._crash(process, "killed")
+            case stimuli.Quiet():
+                for running in self._running.values():
+                    if isinstance(running.machine, ClientScript):
+                        running.machine.quiet()
+            case stimuli.TakeLook():
+                # After everything of this instant: a look must not see half of it.
+                self.agenda.at(self.agenda.now_us, self._looked)
+            case stimuli.RunCheck():
+                self.agenda.at(self.agenda.now_us, self._checked)
+            case stimuli.ChangeNetwork():
+                self._change(effect)
+            case stimuli.Warn(text=text):
+                self.warnings.append(text)
+            case stimuli.Tell():
+                self._tell(effect)
+            case stimuli.Finish():
+                self.outcome = effect
+                self.agenda.halted = True
+
+    def _looked(self, _a: None, _b: None) -> None:
+        self._conduct(stimuli.Looked(self.look()))
+
+    def _checked(self, _a: None, _b: None) -> None:
+        self._conduct(stimuli.Checked(True, "custom checks are not run by the simulator"))
+
+    def _change(self, change: stimuli.ChangeNetwork) -> None:
+        match change.action:
+            case "link_down":
+                self.wires.link_down(change.target)
+            case "link_up":
+                self.wires.link_up(change.target)
+            case "reshape":
+                self.wires.reshape(change.target, **change.arguments)
+            case "partition":
+                self.wires.partition(change.arguments["nodes"])
+            case "heal":
+                self.wires.heal()
+        self.streams.paths_changed()
+
+    def delivered(self) -> int:
+        machines = (running.machine for running in self._running.values())
+        return sum(m.machine.delivered for m in machines if isinstance(m, ClientScript))
+
+    def look(self) -> Look:
+        brokers: dict[str, BrokerLook] = {}
+        clients: dict[str, ClientLook] = {}
+        for running in self._running.values():
+            if isinstance(running.machine, Broker):
+                brokers[running.id] = _broker_look(running.machine.status())
+            else:
+                clients[running.id] = _client_look(running.machine)
+        return Look(brokers, clients)
+
+    # ------------------------------------------------------------ life of processes
+
+    def _start(self, id_: str) -> None:
+        self._incarnations[id_] = self._incarnations.get(id_, 0) + 1
+        try:
+            if id_ in self._brokers:
+                self._start_broker(id_)
+            elif id_ in self._clients:
+                self._start_client(id_)
+            else:
+                self._later(stimuli.ProcessReady(id_))
+        except (BrokerError, TestbedError) as error:
+            self._later(stimuli.ProcessEnded(id_, 1, str(error)))
+
+    def _start_broker(self, id_: str) -> None:
+        plan = self._brokers[id_]
+        raw = broker_config(self.plan, plan, self._incarnations[id_], Path(), 0, None)
+        config = msgspec.convert(raw, BrokerProcessConfig)
+        process = self._running[id_] = Process(id_, plan.node, "broker", build(config))
+        self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
+        for neighbour in config.neighbours:
+            if neighbour.dial:
+                self.streams.open(id_, neighbour.id)
+        self._arm(process)
+        self._later(stimuli.ProcessReady(id_))
+
+    def _start_client(self, id_: str) -> None:
+        plan = self._clients[id_]
+        script = ClientScript(plan, self._addresses, self._incarnations[id_])
+        process = self._running[id_] = Process(id_, plan.node, "client", script)
+        self._starting.add(id_)
+        self._apply(process, script.start(self.agenda.now_us))
+        self._arm(process)
+
+    def _later(self, stimulus: stimuli.Stimulus) -> None:
+        self.agenda.at(self.agenda.now_us, self._conduct_later, stimulus)
+
+    def _conduct_later(self, stimulus: stimuli.Stimulus, _: None) -> None:
+        self._conduct(stimulus)
+
+    def _stop(self, id_: str) -> None:
+        process = self._running.get(id_)
+        if process is None:
+            return
+        if isinstance(process.machine, Broker):
+            self.log(id_, LogEvent(kind="STOPPED"))
+            self._crash(id_, "stopped")
+        else:
+            self._closing.add(id_)
+            self._apply(process, process.machine.close(self.agenda.now_us))
+            self._settle(process)
+
+    def _crash(self, id_: str, reason: str) -> None:
+        if self._running.pop(id_, None) is not None:
+            self.streams.crash(id_, reason)
+            self._starting.discard(id_)
+            self._later(stimuli.ProcessEnded(id_, 0 if reason == "stopped" else -9))
+
+    def _settle(self, process: Process) -> None:
+        """After anything happened to a client: has it started, failed, or gone?"""
+        script = process.machine
+        if not isinstance(script, ClientScript):
+            return
+        if process.id in self._starting:
+            if script.failed:
+                self._crash(process.id, f"failed: {script.failed}")
+            elif script.started:
+                self._starting.discard(process.id)
+                self._later(stimuli.ProcessReady(process.id))
+        if process.id in self._closing and script.machine.closed:
+            self._closing.discard(process.id)
+            self._crash(process.id, "stopped")
+
+    # ------------------------------------------------------------ what streams ask (streams.Processes)
+
+    def host_of(self, process: str) -> str:
+        return self._hosts[process]
+
+    def kind_of(self, process: str) -> PeerKind:
+        return "broker" if process in self._brokers else "client"
+
+    def is_running(self, process: str) -> bool:
+        return process in self._running
+
+    def incarnation_of(self, process: str) -> int:
+        return self._incarnations.get(process, 1)
+
+    def log(self, process: str, event: LogEvent) -> None:
+        self._log.write(event, self.agenda.now_us, process)
+
+    def receive(self, process: str, peer: str, envelope: Envelope) -> None:
+        self.feed(process, Received(peer, envelope))
+
+    def feed(self, process: str, stimulus: Stimulus) -> None:
+        running = self._running.get(process)
+        if running is not None:
+            self._apply(running, running.machine.handle(self.agenda.now_us, stimulus))
+            self._arm(running)
+
+    # ------------------------------------------------------------ machines
+
+    def _apply(self, process: Process, effects: Effects) -> None:
+        id_, streams = process.id, self.streams
+        for effect in effects:
+            kind = effect.__class__
+            if kind is Send:
+                envelope = effect.envelope  # type: ignore[union-attr]
+                streams.send(id_, effect.peer, envelope, encoded_size(envelope))  # type: ignore[union-attr]
+            elif kind is Log:
+                self._log.write(effect.event, self.agenda.now_us, id_)  # type: ignore[union-attr]
+            elif isinstance(effect, OpenLink):
+                streams.open(id_, effect.peer)
+            elif isinstance(effect, CloseLink):
+                streams.close(id_, effect.peer, effect.reason, effect.redial)
+        if process.kind == "client" and (id_ in self._starting or id_ in self._closing):
+            self._settle(process)
+
+    def _arm(self, process: Process) -> None:
+        deadline = process.machine.next_deadline_us()
+        if deadline is not None and deadline != process.wake_us:
+            process.wake_us = deadline
+            self.agenda.at(deadline, self._wake, process, deadline)
+
+    def _wake(self, process: Process, deadline: int) -> None:
+        if process.wake_us == deadline and self._running.get(process.id) is process:
+            process.wake_us = -1
+            self._apply(process, process.machine.handle(self.agenda.now_us, DeadlineReached()))
+            self._arm(process)
+
+
+def _broker_look(status: Mapping[str, object]) -> BrokerLook:
+    links = status["links"]
+    assert isinstance(links, dict)
+    rows = [stimuli.LinkLook(peer, True, bool(synced)) for peer, synced in links.items()]
+    known = {
+        name: status[name] for name in BrokerLook.__struct_fields__ if name in status and name != "links"
+    }
+    return BrokerLook(**known, links=rows)  # type: ignore[arg-type]
+
+
+def _client_look(script: ClientScript) -> ClientLook:
+    machine = script.machine
+    wanted = [item for item in machine.items.values() if not item.is_advertisement]
+    return ClientLook(
+        connected=machine.broker in machine.connected,
+        subscribed=sum(bool(item.id) for item in wanted),
+        wanted=len(wanted),
+        published=machine.published,
+        delivered=machine.delivered,
+    )

@@ -1,0 +1,174 @@
+"""Whole simulated runs of small plans."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.simulation.eventlog import SimulatedLog
+from testbed.simulation.simulator import Simulator
+from testbed.topology.plan import (
+    Broker,
+    Client,
+    Event,
+    Gate,
+    Link,
+    Network,
+    Node,
+    OverlayLink,
+    Phase,
+    Plan,
+    PublicationPlan,
+    SubscriptionPlan,
+)
+
+LATENCY_US = 10_000
+
+
+def chain(brokers: int, events: list[Event] | None = None, run_for_us: int = 20_000_000, **link: Any) -> Plan:
+    """An overlay chain on a star of hosts, a publisher at one end and a subscriber at every broker."""
+    names = [f"B{i}" for i in range(brokers)]
+    nodes = [Node("sw", "switch"), *(Node(f"h{i}", "host", f"10.0.0.{i + 1}") for i in range(brokers))]
+    links = [Link(f"l{i}", f"h{i}", "sw", latency_us=LATENCY_US, **link) for i in range(brokers)]
+    source = PublicationPlan("topic", {"topic": "news"}, period_us=500_000, first_us=3_000_000)
+    subscribers = [
+        Client(f"s{i}", f"h{i}", name, "subs", subscriptions=[SubscriptionPlan("[class,eq,'news']")])
+        for i, name in enumerate(names)
+    ]
+    publisher = Client("p", "h0", "B0", "pubs", publications=source)
+    settled = Gate(subscriptions_settled=True, after_us=3_000_000)
+    return Plan(
+        "chain",
+        1,
+        Network(nodes, links),
+        [Broker(n, f"h{i}", f"10.0.0.{i + 1}", 5000, on_crash="continue") for i, n in enumerate(names)],
+        [OverlayLink(a, b) for a, b in itertools.pairwise(names)],
+        [publisher, *subscribers],
+        phases=[
+            Phase("overlay", names, Gate(links_up=True)),
+            Phase("subscribers", [c.id for c in subscribers], Gate(subscriptions_settled=True)),
+            Phase("publishers", ["p"], settled, run_for_us),
+        ],
+        events=events or [],
+        sample_every_us=0,
+    )
+
+
+def simulate(plan: Plan, folder: Path) -> list[dict[str, Any]]:
+    log = SimulatedLog(folder / "simulation.jsonl")
+    simulator = Simulator(plan, log, lambda tell: None)
+    simulator.begin()
+    while simulator.step(1000):
+        pass
+    simulator.end()
+    log.close()
+    assert simulator.outcome is not None
+    assert simulator.outcome.status == "done", simulator.outcome.reason
+    return [json.loads(line) for line in (folder / "simulation.jsonl").read_bytes().splitlines()]
+
+
+def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [e for e in events if e["kind"] == kind]
+
+
+def test_every_subscriber_gets_every_publication_once(tmp_path: Path) -> None:
+    events = simulate(chain(4), tmp_path)
+    published = [e["message"] for e in of_kind(events, "PUBLISHED")]
+    assert len(published) == 40
+    got = Counter((e["node"], e["message"]) for e in of_kind(events, "DELIVERED"))
+    assert got == Counter({(f"s{i}", m): 1 for i in range(4) for m in published})
+
+
+def test_delay_is_latency_times_hops(tmp_path: Path) -> None:
+    for e in of_kind(simulate(chain(4), tmp_path), "DELIVERED"):
+        assert e["t_us"] - e["published_us"] == e.get("hops", 0) * 2 * LATENCY_US
+        assert e.get("hops", 0) == int(e["node"][1:])
+
+
+def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    plan = dict(brokers=4, jitter_us=2000, loss=0.05)
+    simulate(chain(**plan), tmp_path / "a")  # type: ignore[arg-type]
+    simulate(chain(**plan), tmp_path / "b")  # type: ignore[arg-type]
+    assert (tmp_path / "a/simulation.jsonl").read_bytes() == (tmp_path / "b/simulation.jsonl").read_bytes()
+
+
+def test_order_is_kept_under_jitter_and_loss(tmp_path: Path) -> None:
+    events = simulate(chain(3, jitter_us=9000, loss=0.1), tmp_path)
+    for node in ("s0", "s1", "s2"):
+        numbers = [int(e["message"].split(":")[1]) for e in of_kind(events, "DELIVERED") if e["node"] == node]
+        assert numbers == list(range(1, 41))
+
+
+def test_a_killed_broker_comes_back_and_routes_are_repaired(tmp_path: Path) -> None:
+    faults = [
+        Event("publishers", 5_000_000, "kill", "B1"),
+        Event("publishers", 8_000_000, "start", "B1"),
+    ]
+    events = simulate(chain(3, faults), tmp_path)
+    assert [e["type"] for e in of_kind(events, "FAULT_STARTED")] == ["kill"]
+    ended = of_kind(events, "FAULT_ENDED")[0]["t_us"]
+    late = [e["message"] for e in of_kind(events, "PUBLISHED") if e["t_us"] > ended + 2_000_000]
+    got = Counter(e["message"] for e in of_kind(events, "DELIVERED") if e["node"] == "s2")
+    assert late
+    assert all(got[m] == 1 for m in late)
+    assert max(got.values()) == 1
+    during = [e for e in of_kind(events, "DELIVERED") if e["node"] == "s2"]
+    assert len(during) < 40
+
+
+def test_a_link_cut_for_a_moment_delays_and_loses_nothing(tmp_path: Path) -> None:
+    faults = [
+        Event("publishers", 5_000_000, "link_down", "l1"),
+        Event("publishers", 7_000_000, "link_up", "l1"),
+    ]
+    events = simulate(chain(3, faults), tmp_path)
+    got = Counter(e["message"] for e in of_kind(events, "DELIVERED") if e["node"] == "s2")
+    assert len(got) == 40
+    assert set(got.values()) == {1}
+    delays = [e["t_us"] - e["published_us"] for e in of_kind(events, "DELIVERED") if e["node"] == "s2"]
+    assert max(delays) > 1_000_000
+
+
+def test_reshaping_a_link_shows_in_the_delays(tmp_path: Path) -> None:
+    events = simulate(
+        chain(2, [Event("publishers", 10_000_000, "reshape", "l1", {"latency_us": 100_000})]), tmp_path
+    )
+    delays = [e["t_us"] - e["published_us"] for e in of_kind(events, "DELIVERED") if e["node"] == "s1"]
+    assert set(delays) == {20_000, 110_000}
+
+
+def test_a_gate_that_is_never_met_fails_the_run(tmp_path: Path) -> None:
+    plan = chain(2)
+    plan.phases[0].start = ["B0"]  # B1 is never started
+    plan.phases[1].start = ["s1"]
+    log = SimulatedLog(tmp_path / "x.jsonl")
+    simulator = Simulator(plan, log, lambda tell: None)
+    simulator.begin()
+    while simulator.step(1000):
+        pass
+    assert simulator.outcome is not None
+    assert simulator.outcome.status == "failed"
+    assert "s1" in simulator.outcome.reason
+
+
+@pytest.mark.parametrize("algorithm", [{"name": "pop", "threshold": 5}, {"name": "grape", "threshold": 10}])
+def test_a_publisher_moves_to_its_subscribers(tmp_path: Path, algorithm: dict[str, Any]) -> None:
+    plan = chain(5)
+    plan.clients = [plan.clients[0], *(c for c in plan.clients[1:] if c.id == "s4")]
+    plan.phases[1].start = ["s4"]
+    for broker in plan.brokers:
+        broker.algorithm = algorithm
+    events = simulate(plan, tmp_path)
+    moved = of_kind(events, "MIGRATED")
+    assert [e["peer"] for e in moved] == ["B4"]
+    published = [e["message"] for e in of_kind(events, "PUBLISHED")]
+    got = [e["message"] for e in of_kind(events, "DELIVERED")]
+    assert got == published
+    assert of_kind(events, "DELIVERED")[-1].get("hops", 0) == 0
