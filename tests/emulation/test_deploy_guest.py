@@ -35,7 +35,7 @@ brokers:
   B: {{count: 3, place: one_per_node}}
 overlay: {{generator: chain}}
 clients:
-  pub: {{kind: publisher, broker: B1, publish: {{source: stock, rate: 5/s}}}}
+  pub: {{kind: publisher, broker: B1, publish: {{source: stock, rate: 5/s, parameters: {{symbol: YHOO}}}}}}
   sub: {{kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK']"]}}
 {more}
 """
@@ -195,7 +195,7 @@ def test_a_broker_is_killed_a_link_cut_and_both_recover(tmp_path: Path) -> None:
 events:
   - {at: 3s, kill: B2}
   - {at: 6s, start: B2}
-  - {at: 12s, reshape: {link: s1-s2, latency: 30ms}}
+  - {at: 12s, reshape: {link: r1-r2, latency: 30ms}}
 """
     topology = write(tmp_path, "faults", "20s", more=more)
     ran = run("deploy", topology, "--engine", "guest", "--results", tmp_path)

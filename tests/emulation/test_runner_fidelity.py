@@ -90,7 +90,9 @@ def test_probes_during_network_faults_are_left_out() -> None:
         LogEvent(t_us=200_000, kind="FAULT_ENDED", type="link_down", detail="l"),
         LogEvent(t_us=900_000, kind="FAULT_STARTED", type="partition", detail="p"),
     ]
-    times = [0, 95_000, 150_000, 205_000, 300_000, 500_000, 895_000, 5_000_000]
+    events.append(LogEvent(t_us=600_000, kind="FAULT_STARTED", type="reshape", detail="l"))
+    events.append(LogEvent(t_us=600_000, kind="FAULT_ENDED", type="reshape", detail="l"))
+    times = [595_000, 0, 95_000, 150_000, 205_000, 300_000, 500_000, 895_000, 5_000_000]
     kept = fidelity.outside_faults([probe(t_us=t) for t in times], events)
     assert [each.t_us for each in kept] == [0, 300_000, 500_000]
 

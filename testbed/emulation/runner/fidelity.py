@@ -14,7 +14,7 @@ from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan
 
 DEFAULT_LIMITS = {"virtual": (0.01, 200.0), "real": (0.05, 1000.0)}
-NETWORK_FAULTS = frozenset({"link_down", "partition"})
+NETWORK_FAULTS = frozenset({"link_down", "partition", "reshape"})
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,9 @@ def tolerances(plan: Plan) -> dict[tuple[str, str], float]:
 
 
 def outside_faults(probes: Iterable[ProbeResult], events: Iterable[LogEvent]) -> list[ProbeResult]:
-    """Leave out probes under way while a link was down or the network partitioned: no path was planned then.
+    """Leave out probes that were under way while a link was down, the network partitioned, or a link changed.
 
-    The same round trip after the end of a fault as before it: a packet may still be on the detour.
+    Also for one round trip after the end of a fault: a packet may still be on the detour.
     """
     windows = fault_windows(events)
     return [probe for probe in probes if not any(overlaps(probe, *window) for window in windows)]
