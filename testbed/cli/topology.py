@@ -12,7 +12,13 @@ FILE = click.Path(path_type=Path)
 
 @click.group()
 def command() -> None:
-    """Show, import and export topology files."""
+    """Show, import and export topology files.
+
+    \b
+    Examples:
+      testbed topology show topologies/quickstart.yaml --out quickstart.svg
+      testbed topology show topologies/transit-stub-100.yaml
+    """
 
 
 @command.command()
