@@ -132,8 +132,8 @@ def add_penalties(links: list[Link]) -> None:
     """Penalties from upper bounds of the ways across: the sum of a tier's latencies is never too small.
 
     With C the way across the backbone, D across a stub and L the slowest transit-stub link, a path that keeps
-    to the hierarchy costs at most 2 D + 2 (up + L) + C. Every other path takes two more transit-stub links, or
-    a stub-stub link that is not its only one between domains; both cost more.
+    to the hierarchy costs at most 2 D + 2 (up + L) + C. Every other path takes two more transit-stub links,
+    or a stub-stub link that is not its only one between domains; both cost more.
     """
     total = {
         tier: sum(link.latency_us + 1 for link in links if link.tier == tier)

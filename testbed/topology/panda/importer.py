@@ -14,6 +14,8 @@ from typing import Any
 from testbed.topology.document import write_yaml
 from testbed.topology.panda.commands import Command, option, without
 from testbed.topology.problems import InvalidTopology, Problem
+from testbed.topology.resolve.network import components
+from testbed.topology.resolve.overlay import find_cycle
 from testbed.topology.schema.base import id_problem
 
 SWITCH = "lan"
@@ -76,12 +78,27 @@ class _Importer:
             "name": name,
             "network": self.network(),
             "brokers": self.brokers,
-            "overlay": {"links": []} if len(self.brokers) == 1 else None,
+            "overlay": self.overlay(),
             "clients": self.clients,
             "programs": self.programs,
             "phases": phases,
         }
         return {key: value for key, value in sections.items() if value}
+
+    def overlay(self) -> dict[str, Any]:
+        """PANDA checks neither cycles nor parts; what a file has of them is allowed, and noted."""
+        ids = list(self.brokers)
+        edges = [
+            (id, other) for id in ids for other in self.brokers[id].get("neighbours", []) if other in ids
+        ]
+        overlay: dict[str, Any] = {} if edges else {"links": []}
+        if len(components(ids, edges)) > 1:
+            overlay["connected"] = False
+            self.notes.append("(a warning) the brokers are in several parts")
+        if find_cycle(ids, [edge for edge in edges if edge[0] != edge[1]]):
+            overlay["cycles"] = "allow"
+            self.notes.append("(a warning) the overlay has a cycle; content-based routing needs a tree")
+        return overlay
 
     def network(self) -> dict[str, Any]:
         nodes: dict[str, Any] = {SWITCH: {"kind": "switch"}}

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.topology.resolve.report import Report
+from testbed.topology.schema.base import id_problem
 from testbed.topology.schema_errors import explain_one
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -62,11 +63,16 @@ def item_id(name: str, raw: dict[str, Any], variables: Variables | None) -> str:
         return pattern or name
     if pattern:
         return str(fill(pattern, variables))
-    own = [str(value) for key, value in variables.items() if key not in ("i", "group")]
+    own = [str(value) for key, value in variables.items() if key not in ("i", "group") and _fits_id(value)]
     if not own:
         return f"{name}{variables['i']}"
     parts = [name, *own] if not raw.get("count") else [name, *own, str(variables["i"])]
     return "-".join(parts)
+
+
+def _fits_id(value: Any) -> bool:
+    """Whether the value can be part of an id; `60/min` cannot."""
+    return id_problem(f"x{value}") is None
 
 
 def fill(value: Any, variables: Variables) -> Any:
