@@ -26,6 +26,10 @@ VIOLATIONS = {
         "import time",
         "A broker's decisions touch no socket, no clock and no thread",
     ),
+    "broker_grpc/relocation/intruder.py": (
+        "import broker_grpc.topicconnected",
+        "Mechanisms know the routing below them, never each other",
+    ),
     "testbed/analysis/intruder.py": (
         "import mininet",
         "Analysis knows run folders, not brokers or engines",
