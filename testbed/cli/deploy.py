@@ -44,20 +44,28 @@ def command(
     Exit code 0: the run is done and the network was as planned. 1: the run failed or was stopped, or the
     round-trip probes were off by more than the limit. 2: wrong use or a bad file; nothing was started.
     """
+    plan = load(topology, seed)
+    if dry_run:
+        return describe(plan, engine, clock)
+    return run_plan(plan, topology, results, engine, clock, keep, memory or 0, as_json)
+
+
+def run_plan(
+    plan: Plan, source: Path | None, results: Path, engine: str, clock: str | None, keep: bool = False,
+    memory_mb: int = 0, as_json: bool = False,
+) -> int:  # fmt: skip
+    """Choose, prepare, run, and tell; returns the exit code."""
     from testbed.emulation.deploy import deploy, prepare
     from testbed.emulation.display import view
     from testbed.emulation.engine import Options, choose
 
-    plan = load(topology, seed)
     chosen, its_clock, reason = choose(engine, clock)
     if not as_json:
         click.echo(f"{plan.name}: {chosen.name} engine, {its_clock} time ({reason})", err=True)
-    if dry_run:
-        return describe(plan)
-    folder = prepare(plan, topology, results, chosen.name, its_clock)
+    folder = prepare(plan, source, results, chosen.name, its_clock)
     show = view(as_json)
     try:
-        outcome = deploy(folder, chosen, Options(its_clock, keep, memory or 0), show)
+        outcome = deploy(folder, chosen, Options(its_clock, keep, memory_mb), show)
     finally:
         show.close()
     tell(outcome, as_json)
@@ -70,10 +78,14 @@ def load(topology: Path, seed: int | None) -> Plan:
     return load_plan_file(topology) if seed is None else load_plan_file(topology, seed=seed)
 
 
-def describe(plan: Plan) -> int:
+def describe(plan: Plan, engine: str, clock: str | None) -> int:
+    """What would run, and where; an engine that cannot run here is an error, as without --dry-run."""
+    from testbed.emulation.engine import choose
     from testbed.topology.describe import describe as description
 
+    chosen, its_clock, reason = choose(engine, clock)
     click.echo(description(plan))
+    click.echo(f"engine: {chosen.name}, {its_clock} time ({reason})")
     return 0
 
 

@@ -58,3 +58,7 @@ class Roster:
 
     def running(self, process: str) -> bool:
         return self.states[process] in (State.STARTING, State.UP)
+
+
+def how_it_ended(code: int) -> str:
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"

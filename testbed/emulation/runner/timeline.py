@@ -18,7 +18,7 @@ import msgspec
 from protos.records import Kind, LogEvent
 from testbed.emulation.runner import gates, stimuli
 from testbed.emulation.runner.faults import OPENING, FaultWindows, at_once
-from testbed.emulation.runner.states import Roster, State
+from testbed.emulation.runner.states import Roster, State, how_it_ended
 from testbed.emulation.runner.stimuli import Effects, Finish, Record, Tell, Warn
 from testbed.topology.plan import Event, Phase, Plan
 
@@ -398,7 +398,3 @@ class Timeline:
 
     def _record(self, now_us: int, kind: Kind, detail: str, type: str = "", duration_us: int = 0) -> Record:
         return Record(LogEvent(t_us=now_us, kind=kind, detail=detail, type=type, duration_us=duration_us))
-
-
-def how_it_ended(code: int) -> str:
-    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"

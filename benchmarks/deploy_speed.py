@@ -1,0 +1,123 @@
+"""Virtual seconds per wall second: how fast the guest engine runs brokers under the load of the papers.
+
+    python -m benchmarks.deploy_speed [--brokers 15 63 127] [--seconds 60] [--results DIR]
+
+Brokers in a binary tree on a PlanetLab-like network, 40 publishers at 60 publications a minute each (or as
+many as there are brokers, when fewer), and four subscribers per publisher. Wall time counts from the instant
+the last phase is ready to the end of its duration. Prints a table and the rate in message hops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testbed.emulation.deploy import deploy, prepare
+from testbed.emulation.engine import Event, Options, engine
+from testbed.emulation.runner.fidelity import read_events
+from testbed.runfolder import RunFolder
+from testbed.topology.load import load_plan_text
+from testbed.topology.plan import Plan
+
+TOPOLOGY = """
+name: speed-{brokers}
+seed: 1
+duration: {seconds}s
+network: {{generator: planetlab, sites: {brokers}}}
+brokers:
+  B: {{count: {brokers}, place: one_per_node}}
+overlay: {{generator: tree, fanout: 2}}
+clients:
+  pub:
+    kind: publisher
+    count: {publishers}
+    broker: random
+    publish: {{source: stock, rate: 60/min, parameters: {{symbol: "S{{i}}"}}}}
+  sub: {{kind: subscriber, workload: random, of: pub, per_publisher: 4}}
+capture: {{enabled: false}}
+probes: {{pairs: 20, every: 1s}}
+"""
+
+
+@dataclass
+class Stopwatch:
+    """Wall time at the milestones of a run."""
+
+    ready_s: float = 0.0
+    quiet_s: float = 0.0
+    network_s: float = 0.0
+    overlay_s: float = 0.0
+
+    def __call__(self, event: Event) -> None:
+        state, wall = event.get("state"), event.get("wall_s", 0.0)
+        if event["t"] == "network" and event["step"] == "up":
+            self.network_s = wall
+        elif state == "ready" and event["phase"] == "overlay":
+            self.overlay_s = wall
+        elif state == "ready":
+            self.ready_s = wall
+        elif state == "quieting":
+            self.quiet_s = wall
+
+
+def plan(brokers: int, seconds: int) -> Plan:
+    text = TOPOLOGY.format(brokers=brokers, seconds=seconds, publishers=min(40, brokers))
+    return load_plan_text(text)
+
+
+def hops(folder: RunFolder) -> int:
+    """Publications forwarded between brokers and delivered to clients, in the whole run."""
+    kinds = ("FORWARDED", "NOTIFIED")
+    return sum(event.kind in kinds for path in folder.events.glob("B*.jsonl") for event in read_events(path))
+
+
+def measure(brokers: int, seconds: int, results: Path) -> dict[str, Any]:
+    the_plan = plan(brokers, seconds)
+    chosen = engine("guest")
+    folder = prepare(the_plan, None, results, "guest", "virtual", "benchmarks/deploy_speed.py")
+    watch = Stopwatch()
+    outcome = deploy(folder, chosen, Options("virtual"), watch)
+    if outcome.code:
+        sys.exit(f"{brokers} brokers: {outcome.manifest.status}: {outcome.manifest.reason}")
+    wall = watch.quiet_s - watch.ready_s
+    assert outcome.fidelity is not None
+    return {
+        "brokers": brokers,
+        "network up (s)": watch.network_s,
+        "brokers up (s)": watch.overlay_s - watch.network_s,
+        "wall (s)": wall,
+        "virtual/wall": seconds / wall,
+        "hops/s of wall": hops(folder) / wall,
+        "RTT error p99 (us)": outcome.fidelity.error_p99_us,
+    }
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    print("  ".join(f"{name:>18}" for name in rows[0]))
+    for row in rows:
+        print(
+            "  ".join(
+                f"{value:>18.2f}" if isinstance(value, float) else f"{value:>18}" for value in row.values()
+            )
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--brokers", type=int, nargs="+", default=[15, 63, 127])
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--results", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        results = options.results or Path(scratch)
+        show([measure(brokers, options.seconds, results) for brokers in options.brokers])
+
+
+if __name__ == "__main__":
+    main()
