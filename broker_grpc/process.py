@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from broker_grpc.clients import ClientGate
-from broker_grpc.clock import RunClock
+from broker_grpc.clock import RunClock, is_virtual
 from broker_grpc.control import ControlLine, Request
 from broker_grpc.errors import BrokerError
 from broker_grpc.eventlog import EventLog
@@ -28,6 +28,7 @@ from broker_grpc.machine import Machine
 from broker_grpc.peers import Dialler, LinkGate
 from broker_grpc.runtime import Runtime
 from broker_grpc.server import service_handlers
+from broker_grpc.stopwatch import stopwatch_for
 from broker_grpc.tls import TlsFiles
 from broker_grpc.transport import new_server
 from protos.records import LogEvent
@@ -58,6 +59,7 @@ class BrokerProcess:
         self.log = EventLog(events, config.broker, clock, on_first=self._flush_later)
         self._flush_s = limits.log_flush_us / 1e6
         self.runtime = Runtime(machine, clock, self.log, limits)
+        self.runtime.stopwatch = None if is_virtual() else stopwatch_for(machine)
         greeting = hello(config.broker, "broker", hello_incarnation(config.incarnation, 0))
         self._dialler = Dialler(
             config.broker, "broker", config.incarnation, self.runtime, seed=config.seed, tls=self._tls

@@ -30,6 +30,7 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from broker_grpc.session import Session
+from broker_grpc.stopwatch import Stopwatch
 from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode
 from protos.messages import Envelope, Publication, Refusal
 from protos.records import LogEvent
@@ -54,6 +55,7 @@ class Runtime:
         self.dropped = 0
         self.on_link: Callable[[str, bool], None] = lambda peer, up: None
         self.on_effect: Callable[[Effect], None] = lambda effect: None  # what only the owner understands
+        self.stopwatch: Stopwatch | None = None  # where work is measured by the clock
         self.on_handled: Callable[[], None] | None = None  # after every stimulus
         self._loop = asyncio.get_running_loop()
         self._now = 0
@@ -69,6 +71,8 @@ class Runtime:
             self.detach(older, "replaced by a newer stream")
             older.close("replaced by a newer stream")
         self.sessions[session.peer] = session
+        if self.stopwatch is not None:
+            session.on_sent = self.stopwatch.sent
         self.feed(PeerUp(session.peer, session.kind, session.incarnation))
         if session.kind == "broker":
             self.on_link(session.peer, True)
@@ -92,7 +96,10 @@ class Runtime:
         except MalformedEnvelope as error:
             return self.feed(Rejected(session.peer, "malformed", str(error)))
         try:
-            self.feed(Received(session.peer, envelope))
+            if self.stopwatch is not None and envelope.body.__class__ is Publication:
+                self._feed_measured(Received(session.peer, envelope))
+            else:
+                self.feed(Received(session.peer, envelope))
         except BrokerError as error:
             self.refuse(session, error.reason, str(error), envelope.request)
 
@@ -114,6 +121,12 @@ class Runtime:
         self.act(self.machine.handle(self.now_us(), stimulus))
         if self.on_handled is not None:
             self.on_handled()
+
+    def _feed_measured(self, stimulus: Received) -> None:
+        assert self.stopwatch is not None
+        now = self.now_us()
+        effects = self.stopwatch.matching(self.machine, now, stimulus)
+        self.act(effects)
 
     def act(self, effects: Effects) -> None:
         """Do what the machine answered, also to a request of the application."""

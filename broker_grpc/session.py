@@ -6,7 +6,9 @@ A peer that does not read fills its own queue and nothing else: what does not fi
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
+from collections.abc import Callable
 
 from broker_grpc.limits import Limits
 from broker_grpc.machine import PeerKind
@@ -26,6 +28,8 @@ class Session:
         self._queue: deque[bytes] = deque()
         self._bytes = 0
         self.ended = asyncio.Event()
+        self.on_sent: Callable[[str, int, int], None] | None = None  # peer, bytes, time in the queue in us
+        self._since: deque[int] = deque()  # when each message was queued, if someone wants to know
         self._work: asyncio.Future[None] | None = None
         self._idle: list[asyncio.Future[None]] = []
         self._reader = asyncio.current_task()
@@ -47,6 +51,8 @@ class Session:
             self.dropped += 1
             return False
         queue.append(data)
+        if self.on_sent is not None:
+            self._since.append(time.perf_counter_ns())
         self._bytes += len(data)
         if self._work is not None:
             self._work.set_result(None)
@@ -61,7 +67,11 @@ class Session:
             while True:
                 while queue:
                     await write(queue[0])
-                    self._bytes -= len(queue.popleft())
+                    size = len(queue.popleft())
+                    self._bytes -= size
+                    if self._since and self.on_sent is not None:
+                        waited = time.perf_counter_ns() - self._since.popleft()
+                        self.on_sent(self.peer, size, waited // 1000)
                 self._tell_idle()
                 self._work = loop.create_future()
                 await self._work

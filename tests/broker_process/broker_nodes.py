@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from nursery import nursery
 
 from broker_grpc.handshake import hello, read_hello
 from broker_grpc.limits import Limits
@@ -21,7 +19,6 @@ from protos.envelope import VERSION, decode, encode
 from protos.messages import Envelope
 from protos.records import LogEvent
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 20
 
 
@@ -74,16 +71,8 @@ class BrokerNode:
         self._path.write_text(json.dumps(self.config))
         self.control, theirs = socket.socketpair()
         self.control.settimeout(PATIENCE_S)
-        script = "flood_machine.py" if self._flood else "real_broker.py"
-        command = [sys.executable, str(Path(__file__).parent / script), str(self._path), str(theirs.fileno())]
-        with open(self._log, "ab") as output:
-            self.process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdout=output,
-                stderr=output,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-            )
+        self._log.touch()
+        self.process = nursery().start("flood" if self._flood else "broker", self._path, self._log, theirs)
         theirs.close()
         self._lines = self.control.makefile("rb")
         assert self.read_line() == {"event": "ready"}, self._log.read_text()

@@ -1,16 +1,16 @@
-"""The smallest machine that shows the plumbing: publications go to every other peer, requests are answered.
-
-Run as a program it is a broker process with this machine: flood_machine.py CONFIG.json CONTROL_FD
-"""
+"""The smallest machine that shows the plumbing: publications go to every other peer, requests get answers."""
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from types import SimpleNamespace
 
 import msgspec
 
 from broker_grpc.errors import LanguageError, ProtocolError
+from broker_grpc.eventloop import run
 from broker_grpc.machine import (
     DeadlineReached,
     Effects,
@@ -87,16 +87,21 @@ class FloodMachine:
         }
 
 
-async def main(path: str, control_fd: int) -> int:
-    with open(path, "rb") as file:
-        values = msgspec.json.decode(file.read())
+async def main(data: bytes, control_fd: int) -> int:
+    values = msgspec.json.decode(data)
     values["neighbours"] = [SimpleNamespace(**neighbour) for neighbour in values["neighbours"]]
     config = SimpleNamespace(**values)
     machine = FloodMachine(values["options"].get("tick_us", 0))
     return await BrokerProcess(config, machine, control_fd).run()
 
 
-if __name__ == "__main__":
-    from broker_grpc.eventloop import run
-
-    sys.exit(run(main(sys.argv[1], int(sys.argv[2]))))
+def serve(data: bytes, control_fd: int) -> None:
+    """In a forked child: never comes back."""
+    code = 1
+    try:
+        code = run(main(data, control_fd))
+    except Exception:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)

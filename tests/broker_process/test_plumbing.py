@@ -15,7 +15,7 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.transport import LINK, StreamLost
 from protos import broker_pb2 as pb
 from protos.envelope import VERSION, encode
-from protos.messages import Ack, Envelope, Publication, Refusal, Subscription
+from protos.messages import Ack, Envelope, Operator, Predicate, Publication, Refusal, Subscription
 
 
 @pytest.fixture
@@ -254,11 +254,14 @@ async def keep_sending(poker: Poker) -> None:
         await asyncio.sleep(0.001)
 
 
-async def test_ten_thousand_subscriptions_then_a_disconnect_leave_nothing(broker: BrokerNode) -> None:
+async def test_ten_thousand_subscriptions_then_a_disconnect_leave_nothing(tmp_path: Path) -> None:
+    broker = BrokerNode(tmp_path, "B1", flood=False).start()
+
     async def round_trip() -> None:
         poker = await Poker(broker.address, "alice").greet()
         for number in range(10_000):
-            await poker.send(Subscription(f"s{number}", "alice", ()), request=number + 1)
+            wanted = (Predicate("class", Operator.EQ, "X"), Predicate("price", Operator.GT, number))
+            await poker.send(Subscription(f"s{number}", "alice", wanted), request=number + 1)
         assert await count_received(poker, 10_000) == 10_000
         assert broker.status()["subscriptions"] == 10_000
         await poker.close()
@@ -268,6 +271,7 @@ async def test_ten_thousand_subscriptions_then_a_disconnect_leave_nothing(broker
     before = resident(broker.process.pid)
     await round_trip()
     assert resident(broker.process.pid) - before < 8 << 20
+    broker.stop()
 
 
 async def test_a_full_disk_does_not_stop_a_broker(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ async def test_clear_text_does_not_reach_a_tls_broker(pair: Overlay) -> None:
 
 
 def test_missing_files_are_named() -> None:
-    with pytest.raises(TlsError, match="nowhere.pem"):
+    with pytest.raises(TlsError, match=r"nowhere\.pem"):
         channel_credentials(TlsFiles("nowhere.pem", "x", "y"))
 
 

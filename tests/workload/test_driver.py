@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -23,14 +21,8 @@ from testbed.workload.subscriptions import filters
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "broker_process"))
 
+from nursery import nursery  # noqa: E402
 from overlay import Overlay, check_deliveries  # noqa: E402
-
-CHILD = """
-import sys, msgspec
-from pathlib import Path
-from testbed.workload.driver import DriverConfig, serve
-serve(msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=DriverConfig), int(sys.argv[2]))
-"""
 
 
 class DriverProcess:
@@ -40,11 +32,7 @@ class DriverProcess:
         self.events = folder / f"clients-{config.node}.jsonl"
         self._control, theirs = socket.socketpair()
         self._control.settimeout(20)
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(path), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
+        self.process = nursery().start("driver", path, folder / "driver.log", theirs)
         theirs.close()
         self._lines = self._control.makefile("rb")
 
