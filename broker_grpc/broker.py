@@ -352,7 +352,7 @@ class Broker:
         self._keeper.tell(told)
 
     def accept_advertisement(self, advertisement: Advertisement, hop: str) -> None:
-        filter_ = Filter.checked(advertisement.predicates, self.options.max_predicates)
+        filter_ = Filter.shared(advertisement.predicates, self.options.max_predicates)
         self.routing.place_advertisement(Route(advertisement, filter_, hop, 0))
 
     # ------------------------------------------------------------ questions

@@ -39,7 +39,7 @@ class RouteKeeper:
     # ------------------------------------------------------------ messages
 
     def advertisement(self, peer: Peer, envelope: Envelope, body: Advertisement) -> None:
-        filter_ = Filter.checked(body.predicates, self._options.max_predicates)
+        filter_ = Filter.shared(body.predicates, self._options.max_predicates)
         if peer.kind == "client":
             id_ = self._new_id(peer, body.id, "a", self.routing.srt.get)
             body = Advertisement(id_, peer.name, body.predicates)
@@ -49,7 +49,7 @@ class RouteKeeper:
         self._ack(peer, envelope, body.id, 1)
 
     def subscription(self, peer: Peer, envelope: Envelope, body: Subscription) -> None:
-        filter_ = Filter.checked(body.predicates, self._options.max_predicates)
+        filter_ = Filter.shared(body.predicates, self._options.max_predicates)
         if peer.kind == "client":
             id_ = self._new_id(peer, body.id, "s", self.routing.prt.get)
             body = Subscription(id_, peer.name, body.predicates)

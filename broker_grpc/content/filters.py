@@ -7,6 +7,7 @@ trust a filter. Filters with the same predicates, in any order, have the same `k
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from weakref import WeakValueDictionary
 
 from broker_grpc.content.constraint import Constraint
 from broker_grpc.content.predicates import MAX_PREDICATES, TESTS, check_class, check_predicate, is_text
@@ -16,6 +17,10 @@ from protos.messages import Operator, Predicate, Value
 Test = tuple[str, Callable[[Value, Value], object], Value]
 Key = tuple[tuple[str, int, bool, Value], ...]
 Pair = tuple[str, Value]
+Bound = tuple[bool, str, float]  # is it a lower bound, attribute, value
+
+LOWER = (Operator.GT, Operator.GE)
+UPPER = (Operator.LT, Operator.LE)
 
 
 class Filter:
@@ -25,7 +30,7 @@ class Filter:
     or a closed range of one value.
     """
 
-    __slots__ = ("constraints", "equalities", "key", "predicates", "tests")
+    __slots__ = ("__weakref__", "bound", "constraints", "equalities", "key", "predicates", "tests")
 
     def __init__(self, predicates: Sequence[Predicate]) -> None:
         """For predicates already checked; use `Filter.checked` for what comes from outside."""
@@ -38,16 +43,23 @@ class Filter:
         self.equalities: tuple[Pair, ...] = tuple(
             (name, c.point) for name, c in self.constraints.items() if c.point is not None
         )
+        self.bound = _bound_of(self.predicates)
 
     @classmethod
     def checked(cls, predicates: Sequence[Predicate], limit: int = MAX_PREDICATES) -> Filter:
         """Raises LanguageError or LimitExceeded."""
-        if len(predicates) > limit:
-            raise LimitExceeded(f"{len(predicates)} predicates, at most {limit} are accepted")
-        for predicate in predicates:
-            check_predicate(predicate)
-        check_class(predicates)
+        _check(predicates, limit)
         return cls(predicates)
+
+    @classmethod
+    def shared(cls, predicates: Sequence[Predicate], limit: int = MAX_PREDICATES) -> Filter:
+        """As `checked`; equal filters that are in use are one object (its predicates in any order)."""
+        _check(predicates, limit)
+        key = key_of(predicates)
+        known = _SHARED.get(key)
+        if known is None:
+            known = _SHARED[key] = cls(predicates)
+        return known
 
     def matches(self, attributes: Mapping[str, Value]) -> bool:
         """Whether a publication with these attributes satisfies every predicate."""
@@ -76,11 +88,31 @@ def matches(filter_: Filter, attributes: Mapping[str, Value]) -> bool:
     return filter_.matches(attributes)
 
 
+def _check(predicates: Sequence[Predicate], limit: int) -> None:
+    if len(predicates) > limit:
+        raise LimitExceeded(f"{len(predicates)} predicates, at most {limit} are accepted")
+    for predicate in predicates:
+        check_predicate(predicate)
+    check_class(predicates)
+
+
+# A tree of brokers in one process holds the same subscription at every broker.
+_SHARED: WeakValueDictionary[Key, Filter] = WeakValueDictionary()
+
+
 def _constraints_of(predicates: Sequence[Predicate]) -> dict[str, Constraint]:
     grouped: dict[str, tuple[Predicate, ...]] = {}
     for p in predicates:
         grouped[p.attribute] = (*grouped.get(p.attribute, ()), p)
     return {name: Constraint(group) for name, group in grouped.items()}
+
+
+def _bound_of(predicates: Sequence[Predicate]) -> Bound | None:
+    """The first numeric bound."""
+    for p in predicates:
+        if not isinstance(p.value, str) and p.operator in (*LOWER, *UPPER):
+            return p.operator in LOWER, p.attribute, p.value
+    return None
 
 
 def key_of(predicates: Sequence[Predicate]) -> Key:

@@ -15,19 +15,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from broker_grpc.content.covering import covers, intersects
-from broker_grpc.content.filters import Filter, Key, Pair, Test
+from broker_grpc.content.filters import LOWER, UPPER, Filter, Key, Pair, Test
 from protos.messages import Operator, Value
 
 Get = Callable[[str], Value | None]
-
-_LOWER = (Operator.GT, Operator.GE)
-_UPPER = (Operator.LT, Operator.LE)
 
 
 class Node:
     """One distinct filter, and who holds it: `ids` by id, `hops` counted by last hop."""
 
-    __slots__ = ("bound", "filter", "hops", "ids", "pivot", "tests")
+    __slots__ = ("filter", "hops", "ids", "pivot", "tests")
 
     def __init__(self, filter_: Filter, pivot: Pair | None) -> None:
         self.filter = filter_
@@ -35,7 +32,6 @@ class Node:
         self.ids: dict[str, str] = {}
         self.hops: dict[str, int] = {}
         self.tests = _tests_without(filter_, pivot)
-        self.bound = _bound_of(filter_)
 
     def satisfied(self, get: Get) -> bool:
         """Whether the tests that the pivot does not answer hold."""
@@ -52,19 +48,11 @@ class Node:
 def _tests_without(filter_: Filter, pivot: Pair | None) -> tuple[Test, ...]:
     """Bounds first: they are the tests that fail most."""
     kept = [
-        (p.operator not in _LOWER + _UPPER, t)
+        (p.operator not in LOWER + UPPER, t)
         for p, t in zip(filter_.predicates, filter_.tests, strict=True)
         if not (p.operator == Operator.EQ and (p.attribute, p.value) == pivot)
     ]
     return tuple(t for _, t in sorted(kept, key=lambda entry: entry[0]))
-
-
-def _bound_of(filter_: Filter) -> tuple[bool, str, float] | None:
-    """(is a lower bound, attribute, value) of the first numeric bound."""
-    for p in filter_.predicates:
-        if not isinstance(p.value, str) and p.operator in _LOWER + _UPPER:
-            return p.operator in _LOWER, p.attribute, p.value
-    return None
 
 
 class Bounds:
@@ -102,20 +90,20 @@ class Bucket:
     def add(self, node: Node) -> None:
         if not node.tests:
             self.decided = node
-        elif node.bound is None or node.pivot is None:
+        elif node.filter.bound is None or node.pivot is None:
             self.others[node.filter.key] = node
         else:
-            is_lower, attribute, value = node.bound
+            is_lower, attribute, value = node.filter.bound
             side = self.lower if is_lower else self.upper
             side.setdefault(attribute, Bounds()).add(value, node)
 
     def remove(self, node: Node) -> None:
         if not node.tests:
             self.decided = None
-        elif node.bound is None or node.pivot is None:
+        elif node.filter.bound is None or node.pivot is None:
             del self.others[node.filter.key]
         else:
-            is_lower, attribute, value = node.bound
+            is_lower, attribute, value = node.filter.bound
             side = self.lower if is_lower else self.upper
             side[attribute].remove(value, node)
             if not side[attribute].nodes:

@@ -66,7 +66,7 @@ class Moves:
             return told
         for subscription in self._routing.prt.intersecting(advertised):
             if subscription.id in export and not self._wants(neighbour, subscription.filter):
-                changes = export.forget(subscription.id) if silent else export.withdraw(subscription.id)
+                changes = export.forget(subscription.id) if silent else export.withdraw([subscription.id])
                 told += _messages(neighbour, changes)
         return told
 

@@ -76,7 +76,7 @@ class Routing:
         self.srt.remove(id_)
         told: list[Told] = []
         for neighbour in self.neighbours:
-            told += _messages(neighbour, self.advertisements_told[neighbour].withdraw(id_))
+            told += _messages(neighbour, self.advertisements_told[neighbour].withdraw([id_]))
         return told + self._release(route)
 
     def _release(self, route: Route) -> list[Told]:
@@ -87,7 +87,7 @@ class Routing:
         told: list[Told] = []
         for subscription in self.prt.intersecting(route.filter):
             if subscription.id in export and not self.srt.hop_intersects(route.hop, subscription.filter):
-                told += _messages(route.hop, export.withdraw(subscription.id))
+                told += _messages(route.hop, export.withdraw([subscription.id]))
         return told
 
     # ------------------------------------------------------------ rule 2 and its reverse
@@ -111,7 +111,7 @@ class Routing:
         self.prt.remove(id_)
         told: list[Told] = []
         for neighbour in self.neighbours:
-            told += _messages(neighbour, self.subscriptions_told[neighbour].withdraw(id_))
+            told += _messages(neighbour, self.subscriptions_told[neighbour].withdraw([id_]))
         return told
 
     # ------------------------------------------------------------ rule 3
@@ -146,11 +146,17 @@ class Routing:
     def hop_gone(self, hop: str) -> list[Told]:
         """A link or client is gone: withdraw all that came through it."""
         self.link_lost(hop)
+        told = self._withdraw_all(self.prt, self.subscriptions_told, hop)
+        return told + self._withdraw_all(self.srt, self.advertisements_told, hop)
+
+    def _withdraw_all(self, table: Table, exports: dict[str, Export], hop: str) -> list[Told]:
+        """In one go, so that covered routes that go as well are not told in between."""
+        ids = table.of_hop(hop)
+        for id_ in ids:
+            table.remove(id_)
         told: list[Told] = []
-        for id_ in self.prt.of_hop(hop):
-            told += self.unsubscribe(id_, hop)
-        for id_ in self.srt.of_hop(hop):
-            told += self.unadvertise(id_, hop)
+        for neighbour in self.neighbours:
+            told += _messages(neighbour, exports[neighbour].withdraw(ids))
         return told
 
     # ------------------------------------------------------------ for relocation (content.moving)

@@ -6,6 +6,7 @@ other side of the same coin: what one neighbour was told out of a table, with co
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from broker_grpc.content.filters import Filter
@@ -123,16 +124,20 @@ class Export:
         self.told.add(route.id, route.filter)
         return changes
 
-    def withdraw(self, id_: str) -> list[Change]:
-        """The neighbour need not know this route any more."""
-        route = self._routes.pop(id_, None)
-        if route is None:
-            return []
-        if id_ in self.held:
-            self.held.remove(id_)
-            return []
-        self.told.remove(id_)
-        return [*self._uncover(route.filter), Change(route, retract=True)]
+    def withdraw(self, ids: Iterable[str]) -> list[Change]:
+        """The neighbour need not know these routes any more; unknown ones are nothing to do."""
+        gone: list[Route] = []
+        for id_ in ids:
+            route = self._routes.pop(id_, None)
+            if route is None:
+                continue
+            if id_ in self.held:
+                self.held.remove(id_)
+            else:
+                self.told.remove(id_)
+                gone.append(route)
+        changes = [change for route in gone for change in self._uncover(route.filter)]
+        return changes + [Change(route, retract=True) for route in gone]
 
     def _uncover(self, filter_: Filter) -> list[Change]:
         """Tell what was held back because of this filter and is covered by no other."""
@@ -153,7 +158,7 @@ class Export:
 
     def forget(self, id_: str) -> list[Change]:
         """The neighbour drops this route by itself: no message but for what it covered."""
-        return [change for change in self.withdraw(id_) if change.route.id != id_]
+        return [change for change in self.withdraw([id_]) if change.route.id != id_]
 
     def ids(self) -> list[str]:
         return sorted(self._routes)

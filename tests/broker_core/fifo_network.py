@@ -67,7 +67,9 @@ class PlainClient:
 class Network:
     """`through_the_wire` encodes and decodes every envelope on its way."""
 
-    def __init__(self, options: BrokerOptions | None = None, seed: int = 0, through_the_wire: bool = False) -> None:
+    def __init__(
+        self, options: BrokerOptions | None = None, seed: int = 0, through_the_wire: bool = False
+    ) -> None:
         self.options = options or BrokerOptions()
         self.random = random.Random(seed)
         self.nodes: dict[str, Machine] = {}

@@ -118,7 +118,11 @@ def test_relations_of_strings_never_err_to_the_wrong_side(one, other):
 
 
 @settings(max_examples=200, deadline=None)
-@given(filters(st.one_of(numeric, textual, confused)), filters(st.one_of(numeric, textual, confused)), publications)
+@given(
+    filters(st.one_of(numeric, textual, confused)),
+    filters(st.one_of(numeric, textual, confused)),
+    publications,
+)
 def test_relations_of_any_filters_agree_with_matching(one, other, publication):
     if one.matches(publication) and other.matches(publication):
         assert intersects(one, other)

@@ -18,7 +18,9 @@ any_filter = filters(st.one_of(numeric, textual, confused), most=5)
 without_equality = st.builds(Filter, st.lists(st.one_of(numeric, textual), min_size=1, max_size=3))
 
 
-def build(entries: list[tuple[Filter, str]], removed: set[int]) -> tuple[FilterIndex, dict[str, tuple[Filter, str]]]:
+def build(
+    entries: list[tuple[Filter, str]], removed: set[int]
+) -> tuple[FilterIndex, dict[str, tuple[Filter, str]]]:
     index = FilterIndex()
     for i, (filter_, hop) in enumerate(entries):
         index.add(f"s{i}", filter_, hop)
@@ -101,7 +103,8 @@ def test_adding_and_removing_ten_thousand_is_quick():
 
     def cost(count: int) -> float:
         made = [
-            Filter([Predicate("class", Operator.EQ, "A"), Predicate("x", Operator.GT, i)]) for i in range(count)
+            Filter([Predicate("class", Operator.EQ, "A"), Predicate("x", Operator.GT, i)])
+            for i in range(count)
         ]
         index = FilterIndex()
         start = time.process_time()

@@ -136,7 +136,9 @@ def test_publications_round_trip(attributes):
     assert parse_publication(format_publication(attributes)) == attributes
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=50))
+@given(
+    st.floats(allow_nan=False, allow_infinity=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=50)
+)
 def test_values_round_trip(real, integer, text):
     attributes = {"class": text, "r": real, "i": integer}
     again = parse_publication(format_publication(attributes))

@@ -217,7 +217,9 @@ class World:
             if path[-1] == end:
                 return path
             paths += [
-                [*path, peer] for peer in self.net.peers_of(path[-1]) if peer in self.brokers and peer not in path
+                [*path, peer]
+                for peer in self.net.peers_of(path[-1])
+                if peer in self.brokers and peer not in path
             ]
         raise AssertionError("not connected")
 

@@ -47,7 +47,12 @@ def test_rule_1_an_advertisement_is_broadcast_but_not_back():
     net.advertise("P", STOCK, "a")
     net.settle()
     assert traffic.of("advertisement") == [("B1", "B2", "a"), ("B2", "B3", "a"), ("B2", "B4", "a")]
-    assert [net.broker(b).routing.srt.routes["a"].hop for b in ("B1", "B2", "B3", "B4")] == ["P", "B1", "B2", "B2"]
+    assert [net.broker(b).routing.srt.routes["a"].hop for b in ("B1", "B2", "B3", "B4")] == [
+        "P",
+        "B1",
+        "B2",
+        "B2",
+    ]
 
 
 def test_rule_1_known_intersecting_subscriptions_go_towards_a_new_advertisement():
