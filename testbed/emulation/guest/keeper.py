@@ -99,15 +99,18 @@ class Keeper:
         self.loop.unregister(client)
         del self.clients[client.fileno()]
         client.close()
-        for number, owner in list(self.session_owner.items()):
-            if owner is client:
-                del self.session_owner[number]
-                if not self.detached:
-                    self._send({"op": "signal", "id": number, "signal": int(signal.SIGHUP)})
         if client is self.owner:
             self.owner = None
             if not self.detached:
                 self.stop(STOP_GRACE_SECONDS)
+        elif not self.stopping:
+            self._hang_up(client)
+
+    def _hang_up(self, client: Connection) -> None:
+        """Tell the commands of a client that is gone, as a closed terminal does."""
+        for number in [number for number, owner in self.session_owner.items() if owner is client]:
+            del self.session_owner[number]
+            self._send({"op": "signal", "id": number, "signal": int(signal.SIGHUP)})
 
     def _request(self, client: Connection, message: Message) -> None:
         """One wish of a client. `start` is answered with the session's number."""
@@ -205,6 +208,8 @@ class Keeper:
         for client in self.clients.values():
             client.send({"op": "dead", "code": self.guest.returncode, "asked": self.stopping})
             client.close()
+        if self.stopping and not self.clients:
+            self.control.remove()  # nobody is left who would
 
     def _write_state(self) -> None:
         state = {
