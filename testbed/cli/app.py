@@ -22,6 +22,7 @@ from testbed.errors import TestbedError
 
 VERB_FOLDER = Path(__file__).parent
 INTERRUPTED = 130
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 # The order of `testbed --help`. A verb that is not named here is listed under "More".
 SECTIONS: dict[str, tuple[str, ...]] = {
@@ -117,7 +118,7 @@ def sections(verbs: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
         yield "More", rest
 
 
-@click.group(cls=VerbGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, epilog=EPILOG, context_settings=CONTEXT)
 @click.option(
     "--debug", is_flag=True, help="Show tracebacks (may stand anywhere; TESTBED_DEBUG=1 is the same)."
 )
