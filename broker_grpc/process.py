@@ -54,7 +54,7 @@ class BrokerProcess:
         self._loop = asyncio.get_running_loop()
         self._tls = TlsFiles(**tls_fields(config.tls)) if config.tls else None
         limits = limits_from(config.options)
-        clock = RunClock(config.epoch_offset_us)
+        clock = RunClock(config.epoch_offset_us or None)
         events = config.events or os.devnull
         self.log = EventLog(events, config.broker, clock, on_first=self._flush_later)
         self._flush_s = limits.log_flush_us / 1e6
