@@ -6,8 +6,10 @@ module patches the standard library for green threads: only the controller's pro
 
 from __future__ import annotations
 
+import os
 import warnings
 
+os.environ.setdefault("EVENTLET_NO_GREENDNS", "yes")  # no names are looked up; spares its imports
 warnings.filterwarnings("ignore", message="(?s).*Eventlet is deprecated")
 
 import eventlet  # type: ignore[import-untyped]  # noqa: E402
@@ -15,7 +17,7 @@ import eventlet.wsgi  # type: ignore[import-untyped]  # noqa: E402
 
 if not hasattr(eventlet.wsgi, "ALREADY_HANDLED"):
     eventlet.wsgi.ALREADY_HANDLED = object()
-eventlet.monkey_patch()
+eventlet.monkey_patch(os=False, select=True, socket=True, thread=False, time=True)
 
 from ryu import cfg  # noqa: E402
 from ryu.base import app_manager  # noqa: E402

@@ -1,0 +1,143 @@
+"""How long a network takes to come up: ours against stock Mininet, on the same kernel, in one run of the guest.
+
+    python benchmarks/bringup.py [--hosts 15 60 127] [--json FILE]
+
+Both build the same tree of switches with the same hosts and link delays. Stock Mininet (its own Host, OVSSwitch
+and TCLink) gets neither a controller nor static ARP entries, so it does less; ours includes starting Open
+vSwitch and Ryu, all flows confirmed, all-pairs static ARP, and a check that every host reaches the next one.
+Time is the wall clock outside the guest, in which virtual time stands still while anything computes. Stock
+Mininet needs its `mnexec` program (Debian: package mininet) in the PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from testbed.errors import TestbedError
+from testbed.topology.plan import Link, Network, Node, Plan
+
+DEFAULT_SIZES = (15, 60, 127)
+
+
+def tree(hosts: int) -> Plan:
+    """Hosts spread evenly over a binary tree of about a quarter as many switches (60: 16 switches, 75 links)."""
+    switches = (hosts + 3) // 4 + (1 if hosts == 60 else 0)
+    nodes = [Node(f"s{n}", "switch") for n in range(1, switches + 1)]
+    nodes += [Node(f"h{n}", "host", f"10.0.{n >> 8}.{n & 255}") for n in range(1, hosts + 1)]
+    links = [Link(f"t{n}", f"s{n}", f"s{n // 2}", latency_us=10_000) for n in range(2, switches + 1)]
+    links += [
+        Link(f"l{n}", f"h{n}", f"s{(n - 1) % switches + 1}", latency_us=1_000) for n in range(1, hosts + 1)
+    ]
+    return Plan(f"tree-{hosts}", 1, Network(nodes, links))
+
+
+def mark(what: str) -> None:
+    print(json.dumps({"mark": what}), flush=True)
+
+
+def inside(sizes: list[int]) -> None:
+    """In the guest: build and remove each network both ways, saying when."""
+    for hosts in sizes:
+        ours(hosts)
+        stock(hosts)
+
+
+def ours(hosts: int) -> None:
+    from testbed.emulation.network import EmulatedNetwork
+    from testbed.runfolder import RunFolder
+
+    folder = Path(tempfile.mkdtemp(dir="/run"))
+    mark(f"start ours {hosts}")
+    net = EmulatedNetwork(tree(hosts), RunFolder(folder), clock="virtual")
+    net.up(lambda what, done, of: mark(f"step {what} {hosts}"))
+    mark(f"end ours {hosts}")
+    net.down()
+    mark(f"down ours {hosts}")
+
+
+def stock(hosts: int) -> None:
+    from mininet.link import TCLink
+    from mininet.net import Mininet
+    from mininet.node import OVSSwitch
+    from mininet.topo import Topo
+
+    plan = tree(hosts)
+    topo = Topo()
+    for node in plan.network.nodes:
+        (topo.addSwitch if node.kind == "switch" else topo.addHost)(node.id)
+    for link in plan.network.links:
+        topo.addLink(link.a, link.b, delay=f"{link.latency_us}us")
+    mark(f"start stock {hosts}")
+    net = Mininet(topo=topo, switch=OVSSwitch, link=TCLink, controller=None)
+    net.start()
+    mark(f"end stock {hosts}")
+    net.stop()
+    mark(f"down stock {hosts}")
+
+
+def marks(sizes: list[int]) -> Iterator[tuple[float, str]]:
+    """What the guest says, with the outside time at which it said it."""
+    from testbed.emulation.guest.api import Guest, GuestSpec
+    from testbed.emulation.kernel import require
+
+    if shutil.which("mnexec") is None:
+        raise TestbedError("stock Mininet needs mnexec", hint="install the package mininet")
+    command = [sys.executable, str(Path(__file__).resolve()), "--inside", "--hosts", *map(str, sizes)]
+    with Guest(GuestSpec(kernel=require(), openvswitch=True)) as guest:
+        process = guest.start(command)
+        for line in process.lines():
+            if line.startswith('{"mark"'):
+                yield time.monotonic(), json.loads(line)["mark"]
+        if process.wait() != 0:
+            raise TestbedError("the networks did not come up in the guest", hint="run it with --inside there")
+
+
+def measure(sizes: list[int], verbose: bool) -> list[dict[str, float]]:
+    at: dict[str, float] = {}
+    last = time.monotonic()
+    for moment, what in marks(sizes):
+        at[what] = moment
+        if verbose:
+            print(f"  {moment - last:7.2f} s  before {what}", file=sys.stderr)
+        last = moment
+    rows = []
+    for hosts in sizes:
+        seconds = {
+            kind: at[f"end {kind} {hosts}"] - at[f"start {kind} {hosts}"] for kind in ("ours", "stock")
+        }
+        rows.append({"hosts": hosts, **seconds, "ratio": seconds["ours"] / seconds["stock"]})
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hosts", type=int, nargs="+", default=list(DEFAULT_SIZES))
+    parser.add_argument("--json", type=Path, help="write the numbers here")
+    parser.add_argument("--verbose", action="store_true", help="show every step's time")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        inside(options.hosts)
+        return 0
+    rows = measure(options.hosts, options.verbose)
+    for row in rows:
+        print(
+            f"{row['hosts']:4.0f} hosts: ours {row['ours']:6.1f} s, stock Mininet {row['stock']:6.1f} s,"
+            f" 1/{1 / row['ratio']:.1f}"
+        )
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
