@@ -34,7 +34,8 @@ def explain(error: ValidationError, model: type[BaseModel], document: Document) 
         key = one["type"] == "extra_forbidden" or loc[-1:] == ("[key]",)
         message, hint = explain_one(one, model)
         problem = document.problem(loc, message, hint, key)
-        place = (problem.line, problem.column, message if key else "")
+        alone = key or one["type"] == "missing"  # others at one place are alternatives of a union
+        place = (problem.line, problem.column, message if alone else "")
         found.setdefault(place, problem)
     return list(found.values())
 

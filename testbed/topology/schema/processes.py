@@ -34,6 +34,19 @@ class Group(Section):
     on_crash: OnCrash | None = Field(default=None, description="when the process dies unasked")
 
 
+class BrokerItem(Section):
+    """What differs for one broker of a group."""
+
+    node: str = Field(default="", description="where it runs")
+    port: Annotated[int, Field(ge=1024, le=65535)] | None = Field(default=None, description="listens there")
+    neighbours: list[Id] = Field(default=[], description="further brokers that this one dials")
+    options: dict[str, Any] = Field(default={}, description="merged over the group's")
+    algorithm: dict[str, Any] | None = Field(default=None, description="in place of the group's")
+    start_at: str = Field(default="", description="as for groups")
+    stop_at: str = Field(default="", description="as for groups")
+    on_crash: OnCrash | None = Field(default=None, description="when the process dies unasked")
+
+
 class BrokerGroup(Group):
     """A broker, or a group of them."""
 
@@ -53,19 +66,6 @@ class BrokerGroup(Group):
     )
     algorithm: dict[str, Any] | None = Field(default=None, description="in place of the file's `algorithm`")
     items: dict[str, BrokerItem] = Field(default={}, description="broker id: what differs for that one")
-
-
-class BrokerItem(Section):
-    """What differs for one broker of a group."""
-
-    node: str = Field(default="", description="where it runs")
-    port: Annotated[int, Field(ge=1024, le=65535)] | None = Field(default=None, description="listens there")
-    neighbours: list[Id] = Field(default=[], description="further brokers that this one dials")
-    options: dict[str, Any] = Field(default={}, description="merged over the group's")
-    algorithm: dict[str, Any] | None = Field(default=None, description="in place of the group's")
-    start_at: str = Field(default="", description="as for groups")
-    stop_at: str = Field(default="", description="as for groups")
-    on_crash: OnCrash | None = Field(default=None, description="when the process dies unasked")
 
 
 class Publications(Section):
@@ -115,6 +115,13 @@ class TopicInterests(Section):
     parameters: dict[str, float | int] = Field(default={}, description="of the law, e.g. {exponent: 1.0}")
 
 
+class ClientItem(ClientSettings):
+    """What differs for one client of a group."""
+
+    start_at: str = Field(default="", description="as for groups")
+    stop_at: str = Field(default="", description="as for groups")
+
+
 class ClientGroup(Group, ClientSettings):
     """A client, or a group of them; `workload` makes the subscribers of a group of publishers."""
 
@@ -134,13 +141,6 @@ class ClientGroup(Group, ClientSettings):
         default=None, description="subscriptions to topics, for each client"
     )
     items: dict[str, ClientItem] = Field(default={}, description="client id: what differs for that one")
-
-
-class ClientItem(ClientSettings):
-    """What differs for one client of a group."""
-
-    start_at: str = Field(default="", description="as for groups")
-    stop_at: str = Field(default="", description="as for groups")
 
 
 class ProgramGroup(Group):
