@@ -5,6 +5,7 @@ A machine like the broker, with requests of the application as methods. Each ret
 
 - Requests made while there is no connection wait for one. After a lost connection everything that is
   wanted is advertised and subscribed again, under new ids that the broker gives.
+- If the broker stays away, the next fallback broker takes its place (GRAPE 4.2), if there are any.
 - Publications are handed over at most once. While the connection is lost, the advertisement is not
   acknowledged yet, or its publisher migrates, they wait in a bounded buffer.
 - A publication that was delivered before is not delivered again (a window of ids); it is logged.
@@ -12,21 +13,20 @@ A machine like the broker, with requests of the application as methods. Each ret
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
-
-import msgspec
+from collections.abc import Mapping, Sequence
 
 from broker_grpc.client_migration import Migrations
 from broker_grpc.client_ping import Pings
+from broker_grpc.client_publications import Publications
+from broker_grpc.client_state import ClientOptions, Item
 from broker_grpc.content.filters import Filter
-from broker_grpc.content.language import format_filter, format_publication
+from broker_grpc.content.language import format_filter
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import NotFoundError
 from broker_grpc.machine import (
     Answered,
     CloseLink,
-    Delivered,
+    Effect,
     Effects,
     Log,
     OpenLink,
@@ -37,7 +37,6 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
-from protos.envelope import encoded_size
 from protos.messages import (
     Ack,
     Advertisement,
@@ -57,48 +56,7 @@ from protos.messages import (
 )
 from protos.records import Kind, LogEvent
 
-
-class ClientOptions(msgspec.Struct, omit_defaults=True):
-    buffer: int = 10_000  # publications that wait while they cannot be handed over; more are dropped
-    window: int = 8192  # ids of publications remembered to recognise duplicates, 0 = none
-    log_content: bool = True  # attributes of publications in the log
-    ping_timeout_us: int = 5_000_000  # patience for the round trips to candidate brokers
-    migration_timeout_us: int = 30_000_000  # patience for a migration's target to be reached
-    settle_us: int = 5_000_000  # for routes to come or go; the paper's bound of a 10-hop migration
-
-
-class Item:
-    """An advertisement or subscription that the application wants."""
-
-    __slots__ = (
-        "answered",
-        "filter",
-        "group",
-        "home",
-        "id",
-        "is_advertisement",
-        "leaving",
-        "paused",
-        "token",
-    )
-
-    def __init__(self, token: int, filter_: Filter, is_advertisement: bool, group: str, home: str) -> None:
-        self.token = token
-        self.filter = filter_
-        self.is_advertisement = is_advertisement
-        self.group = group
-        self.home = home  # broker where it is, or will be, held
-        self.id = ""  # given by the broker; empty = not acknowledged
-        self.answered = False
-        self.leaving = False
-        self.paused = False  # publisher migrates
-
-
-class Waiting(msgspec.Struct, gc=False):
-    """A publication in the buffer."""
-
-    item: int  # token of its advertisement, 0 = none
-    publication: Publication
+__all__ = ["ClientMachine", "ClientOptions"]
 
 
 class ClientMachine:
@@ -111,6 +69,7 @@ class ClientMachine:
         address: str = "",
         *,
         addresses: Mapping[str, str] | None = None,
+        fallbacks: Sequence[str] = (),
         group: str = "",
         incarnation: int = 1,
         options: ClientOptions | None = None,
@@ -122,19 +81,16 @@ class ClientMachine:
         self.options = options or ClientOptions()
         self.connected: set[str] = set()
         self.items: dict[int, Item] = {}
-        self.published = 0
-        self.delivered = 0
-        self.dropped = 0
         self.now_us = 0
         self._out: Effects = []
-        self._prefix = id_ if incarnation <= 1 else f"{id_}.{incarnation}"
-        self._sequence = 0
+        prefix = id_ if incarnation <= 1 else f"{id_}.{incarnation}"
         self._token = 0
         self._request = 0
         self._requests: dict[int, tuple[int, bool]] = {}  # request -> (token, is a withdrawal)
-        self._buffer: deque[Waiting] = deque()
-        self._seen: dict[str, None] = {}
         self._closing = False
+        self._candidates = [broker, *fallbacks]
+        self._fall_back_at: int | None = None
+        self._publications = Publications(self, prefix)
         self._pings = Pings(self)
         self._migrations = Migrations(self)
 
@@ -142,7 +98,7 @@ class ClientMachine:
 
     def start(self, now_us: int) -> Effects:
         self._begin(now_us)
-        self.open(self.broker)
+        self._open_home()
         return self._out
 
     def advertise(self, now_us: int, filter_: Filter, group: str = "") -> tuple[int, Effects]:
@@ -183,17 +139,7 @@ class ClientMachine:
         """
         check_attributes(attributes)
         self._begin(now_us)
-        token = advertisement or self._first_advertisement()
-        self._sequence += 1
-        publication = Publication(
-            f"{self._prefix}:{self._sequence}", self.id, "", now_us, attributes, payload
-        )
-        if self._buffer or not self._ready(token):
-            self._keep(Waiting(token, publication))
-            self._flush()
-        else:
-            self._hand_over(token, publication)
-        return publication.id, self._out
+        return self._publications.publish(attributes, payload, advertisement), self._out
 
     def close(self, now_us: int) -> Effects:
         """Withdraw everything, then disconnect. `closed` says when it is done."""
@@ -215,8 +161,20 @@ class ClientMachine:
         return self._closing and not self.connected and not self.items
 
     @property
+    def published(self) -> int:
+        return self._publications.published
+
+    @property
+    def delivered(self) -> int:
+        return self._publications.delivered
+
+    @property
+    def dropped(self) -> int:
+        return self._publications.dropped
+
+    @property
     def buffered(self) -> int:
-        return len(self._buffer)
+        return len(self._publications)
 
     def settled(self) -> bool:
         """Connected, and everything wanted is acknowledged."""
@@ -237,10 +195,12 @@ class ClientMachine:
         else:
             self._pings.deadline(now_us)
             self._migrations.deadline(now_us)
+            if self._fall_back_at is not None and self._fall_back_at <= now_us:
+                self._fall_back()
         return self._out
 
     def next_deadline_us(self) -> int | None:
-        due = (self._pings.next_deadline_us(), self._migrations.next_deadline_us())
+        due = (self._pings.next_deadline_us(), self._migrations.next_deadline_us(), self._fall_back_at)
         return min((d for d in due if d is not None), default=None)
 
     def _begin(self, now_us: int) -> None:
@@ -250,7 +210,7 @@ class ClientMachine:
     def _received(self, peer: str, envelope: Envelope) -> None:
         body = envelope.body
         if isinstance(body, Publication):
-            self._deliver(peer, envelope, body)
+            self._publications.deliver(peer, envelope, body)
         elif isinstance(body, Ack):
             self._acknowledged(peer, envelope.request, body)
         elif isinstance(body, Refusal):
@@ -271,6 +231,8 @@ class ClientMachine:
 
     def _peer_up(self, peer: str) -> None:
         self.connected.add(peer)
+        if peer == self.broker:
+            self._fall_back_at = None
         if peer == self.broker or any(item.home == peer for item in self.items.values()):
             self.log("CONNECTED", peer=peer)
         for token in sorted(self.items):
@@ -279,7 +241,7 @@ class ClientMachine:
                 self._request_item(item)
         self._pings.peer_up(peer)
         self._migrations.peer_up(peer)
-        self._flush()
+        self._publications.flush()
 
     def _peer_down(self, peer: str, reason: str) -> None:
         if peer not in self.connected:
@@ -295,12 +257,33 @@ class ClientMachine:
                 if item.leaving:
                     self._left(item)
         self.log("DISCONNECTED", peer=peer, detail=reason)
+        if peer == self.broker and not self._closing:
+            self._expect_home()
         self._pings.peer_down(peer)
         self._migrations.peer_down(peer)
 
     def _home(self, token: int) -> str:
         item = self.items.get(token)
         return item.home if item is not None else ""
+
+    def _open_home(self) -> None:
+        self.open(self.broker)
+        self._expect_home()
+
+    def _expect_home(self) -> None:
+        if self.options.fallback_after_us and len(self._candidates) > 1:
+            self._fall_back_at = self.now_us + self.options.fallback_after_us
+
+    def _fall_back(self) -> None:
+        """Give the broker up; what was wanted there is wanted at the next one."""
+        lost = self.broker
+        at = self._candidates.index(lost) if lost in self._candidates else -1
+        self.broker = self._candidates[(at + 1) % len(self._candidates)]
+        for item in self.items.values():
+            if item.home == lost:
+                item.home = self.broker
+        self.release(lost, "the broker stays away")
+        self._open_home()
 
     def open(self, peer: str) -> None:
         self._out.append(OpenLink(peer, self.addresses.get(peer, "")))
@@ -343,7 +326,7 @@ class ClientMachine:
         elif ack.error:
             del self.items[token]
             self._out.append(Answered(token, error=ack.error))
-            self._drop_waiting(token, ack.error)
+            self._publications.drop_waiting(token, ack.error)
         else:
             self._held(peer, item, ack.id)
 
@@ -358,88 +341,15 @@ class ClientMachine:
             self._out.append(Answered(item.token, id_))
         if item.leaving:
             self._withdraw_item(item)
-        self._flush()
+        self._publications.flush()
 
     def _left(self, item: Item) -> None:
         del self.items[item.token]
         kind: Kind = "UNADVERTISED" if item.is_advertisement else "UNSUBSCRIBED"
         self.log(kind, peer=item.home, message=item.id, group=item.group)
         self._out.append(Answered(item.token, item.id))
-        self._drop_waiting(item.token, "unadvertised")
+        self._publications.drop_waiting(item.token, "unadvertised")
         self._close_if_empty()
-
-    # ------------------------------------------------------------ publications
-
-    def _first_advertisement(self) -> int:
-        for token, item in self.items.items():
-            if item.is_advertisement and not item.leaving:
-                return token
-        return 0
-
-    def _ready(self, token: int) -> bool:
-        """Whether a publication of this advertisement can be handed over now."""
-        if not token:
-            return self.broker in self.connected
-        item = self.items.get(token)
-        return item is not None and bool(item.id) and not item.paused and item.home in self.connected
-
-    def _keep(self, waiting: Waiting) -> None:
-        if len(self._buffer) >= self.options.buffer:
-            self._dropped(waiting.publication, "buffer full")
-        else:
-            self._buffer.append(waiting)
-
-    def _flush(self) -> None:
-        """Hand over what can be, in order; what cannot stays."""
-        if self._buffer:
-            left: deque[Waiting] = deque()
-            for waiting in self._buffer:
-                if self._ready(waiting.item):
-                    self._hand_over(waiting.item, waiting.publication)
-                else:
-                    left.append(waiting)
-            self._buffer = left
-
-    def _hand_over(self, token: int, publication: Publication) -> None:
-        item = self.items.get(token)
-        peer = item.home if item is not None else self.broker
-        publication.advertisement = item.id if item is not None else ""
-        envelope = Envelope(publication)
-        self.published += 1
-        self._out.append(Send(peer, envelope))
-        content = format_publication(publication.attributes) if self.options.log_content else ""
-        self.log("PUBLISHED", type="publication", peer=peer, message=publication.id, bytes=encoded_size(envelope),
-                 published_us=publication.published_us, content=content, group=self.group)  # fmt: skip
-
-    def _drop_waiting(self, token: int, reason: str) -> None:
-        for waiting in [w for w in self._buffer if w.item == token]:
-            self._buffer.remove(waiting)
-            self._dropped(waiting.publication, reason)
-
-    def _dropped(self, publication: Publication, reason: str) -> None:
-        self.dropped += 1
-        self.log("DROPPED", type="publication", message=publication.id, detail=reason,
-                 published_us=publication.published_us)  # fmt: skip
-
-    def _deliver(self, peer: str, envelope: Envelope, publication: Publication) -> None:
-        if self._is_duplicate(publication.id):
-            return self._dropped(publication, "duplicate")
-        self.delivered += 1
-        self._out.append(Delivered(publication, envelope.hops))
-        self._out.append(
-            Log(LogEvent(self.now_us, 0, self.id, "DELIVERED", "publication", peer, publication.id, envelope.hops,
-                         encoded_size(envelope), publication.published_us, group=self.group))
-        )  # fmt: skip
-
-    def _is_duplicate(self, id_: str) -> bool:
-        if not self.options.window:
-            return False
-        if id_ in self._seen:
-            return True
-        self._seen[id_] = None
-        if len(self._seen) > self.options.window:
-            del self._seen[next(iter(self._seen))]
-        return False
 
     # ------------------------------------------------------------ for the parts of this machine
 
@@ -450,7 +360,10 @@ class ClientMachine:
         return None
 
     def send(self, peer: str, body: Body, request: int = 0) -> None:
-        self._out.append(Send(peer, Envelope(body, 0, request)))
+        self.emit(Send(peer, Envelope(body, 0, request)))
+
+    def emit(self, effect: Effect) -> None:
+        self._out.append(effect)
 
     def log(
         self, kind: Kind, *, peer: str = "", type: str = "", message: str = "", bytes: int = 0,
@@ -466,7 +379,7 @@ class ClientMachine:
         source, item.home, item.paused = item.home, broker, False
         if not any(other.home == source for other in self.items.values()):
             self.broker = broker
-        self._flush()
+        self._publications.flush()
         self.release(source, "publisher migrated")
 
     def request(self, item: Item) -> None:
@@ -480,4 +393,4 @@ class ClientMachine:
         item.paused = False
         if not item.id:
             self.request(item)
-        self._flush()
+        self._publications.flush()

@@ -27,7 +27,8 @@ from protos.messages import (
 )
 
 if TYPE_CHECKING:
-    from broker_grpc.client_machine import ClientMachine, Item
+    from broker_grpc.client_machine import ClientMachine
+    from broker_grpc.client_state import Item
 
 State = Literal["connecting", "advertised", "withdrawing", "settling"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 import pytest
+from fifo_network import Network, PlainClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +14,6 @@ from broker_grpc.broker import Broker
 from broker_grpc.config import BrokerOptions
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter, parse_publication
-from fifo_network import Network, PlainClient
 
 FILTERS = [
     "[class,eq,'A']",
@@ -205,7 +206,7 @@ class World:
 
     def _held_along(self, home: str, name: str, attributes: dict) -> bool:
         path = self.path(home, name)
-        for here, onward in zip(path, path[1:], strict=False):
+        for here, onward in pairwise(path):
             broker = self.net.broker(here)
             if onward not in broker.routing.match(attributes):
                 return False

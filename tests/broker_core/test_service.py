@@ -1,6 +1,8 @@
-"""The service model: queueing, utilisation and bounds, computed by hand for small cases (POP/GRAPE 4.1 and 5.2)."""
+"""The service model: queueing, utilisation (POP/GRAPE 4.1, 5.2) and bounds, computed by hand."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import pytest
 
@@ -184,7 +186,7 @@ def test_samples_come_at_a_fixed_distance():
     events = [e for e in run(made, 5_500_000) if e.kind == "SAMPLED"]
     times = [e.t_us for e in events]
     assert len(times) >= 4
-    assert {b - a for a, b in zip(times, times[1:], strict=False)} == {1_000_000}
+    assert {b - a for a, b in pairwise(times)} == {1_000_000}
 
 
 @pytest.mark.parametrize("hops", [0, 1, 127, 128, 300])
