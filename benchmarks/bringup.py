@@ -1,10 +1,10 @@
-"""How long a network takes to come up: ours against stock Mininet, on the same kernel, in one run of the guest.
+"""How long a network takes to come up: ours against stock Mininet, on the same kernel, in one guest.
 
     python benchmarks/bringup.py [--hosts 15 60 127] [--json FILE]
 
-Both build the same tree of switches with the same hosts and link delays. Stock Mininet (its own Host, OVSSwitch
-and TCLink) gets neither a controller nor static ARP entries, so it does less; ours includes starting Open
-vSwitch and Ryu, all flows confirmed, all-pairs static ARP, and a check that every host reaches the next one.
+Both build the same tree of switches with the same hosts and link delays. Stock Mininet (its own Host,
+OVSSwitch and TCLink) gets neither a controller nor static ARP entries, so it does less; ours includes
+starting Open vSwitch and Ryu, all flows confirmed, all-pairs static ARP, and a check that every host reaches the next.
 Time is the wall clock outside the guest, in which virtual time stands still while anything computes. Stock
 Mininet needs its `mnexec` program (Debian: package mininet) in the PATH.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import shutil
 import sys
 import tempfile
@@ -27,7 +28,7 @@ DEFAULT_SIZES = (15, 60, 127)
 
 
 def tree(hosts: int) -> Plan:
-    """Hosts spread evenly over a binary tree of about a quarter as many switches (60: 16 switches, 75 links)."""
+    """Hosts spread over a binary tree of a quarter as many switches (60 hosts: 16 switches, 75 links)."""
     switches = (hosts + 3) // 4 + (1 if hosts == 60 else 0)
     nodes = [Node(f"s{n}", "switch") for n in range(1, switches + 1)]
     nodes += [Node(f"h{n}", "host", f"10.0.{n >> 8}.{n & 255}") for n in range(1, hosts + 1)]
@@ -43,7 +44,11 @@ def mark(what: str) -> None:
 
 
 def inside(sizes: list[int]) -> None:
-    """In the guest: build and remove each network both ways, saying when."""
+    """In the guest: build and remove each network both ways, saying when.
+
+    `mnexec` closes every descriptor a process might have, so stock Mininet gets the limit it sets itself.
+    """
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16_384, 16_384))
     for hosts in sizes:
         ours(hosts)
         stock(hosts)
@@ -128,7 +133,11 @@ def main() -> int:
     if options.inside:
         inside(options.hosts)
         return 0
-    rows = measure(options.hosts, options.verbose)
+    try:
+        rows = measure(options.hosts, options.verbose)
+    except TestbedError as problem:
+        print(f"{problem}: {problem.hint}", file=sys.stderr)
+        return problem.exit_code
     for row in rows:
         print(
             f"{row['hosts']:4.0f} hosts: ours {row['ours']:6.1f} s, stock Mininet {row['stock']:6.1f} s,"
