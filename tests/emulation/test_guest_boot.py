@@ -1,4 +1,4 @@
-"""The guest as a user meets it: commands, their output and exit codes, time, terminals, ends of every kind."""
+"""The guest as a user meets it: commands, output, exit codes, time, terminals, ends of every kind."""
 
 from __future__ import annotations
 

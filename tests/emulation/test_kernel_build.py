@@ -94,11 +94,12 @@ class TestRecipe:
     @pytest.mark.parametrize(
         "option",
         [
-            "UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "VETH", "TUN", "BRIDGE", "IFB", "NF_CONNTRACK", "OPENVSWITCH",
-            "NET_SCH_NETEM", "NET_SCH_HTB", "NET_SCH_TBF", "NET_SCH_INGRESS", "NET_CLS_U32", "NET_CLS_FLOWER",
-            "NET_CLS_MATCHALL", "NET_ACT_MIRRED", "PACKET", "NET_NS", "PID_NS", "UTS_NS", "IPC_NS", "USER_NS",
-            "CGROUP_SCHED", "TMPFS", "DEVTMPFS_MOUNT", "HIGH_RES_TIMERS", "SYSVIPC", "POSIX_MQUEUE", "SECCOMP",
-            "OVERLAY_FS", "INOTIFY_USER", "UNIX98_PTYS", "FUTEX", "EPOLL",
+            "UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "VETH", "TUN", "BRIDGE", "IFB", "NF_CONNTRACK",
+            "OPENVSWITCH", "NET_SCH_NETEM", "NET_SCH_HTB", "NET_SCH_TBF", "NET_SCH_INGRESS",
+            "NET_CLS_U32", "NET_CLS_FLOWER", "NET_CLS_MATCHALL", "NET_ACT_MIRRED", "PACKET",
+            "NET_NS", "PID_NS", "UTS_NS", "IPC_NS", "USER_NS", "CGROUP_SCHED", "TMPFS",
+            "DEVTMPFS_MOUNT", "HIGH_RES_TIMERS", "SYSVIPC", "POSIX_MQUEUE", "SECCOMP", "OVERLAY_FS",
+            "INOTIFY_USER", "UNIX98_PTYS", "FUTEX", "EPOLL",
         ],
     )  # fmt: skip
     def test_what_the_testbed_needs_is_asked_for(self, option: str) -> None:
@@ -220,9 +221,9 @@ class TestBuild:
 def small_source(folder: Path) -> Path:
     """An archive with the few files that a build touches."""
     tree = folder / "linux-source-99.9"
-    header = tree / "arch/um/include/asm/archrandom.h"
-    header.parent.mkdir(parents=True)
-    header.write_text(unpatched_header())
+    patched = tree / "arch/um/os-Linux/util.c"
+    patched.parent.mkdir(parents=True)
+    patched.write_text(unpatched_file())
     (tree / "main.c").write_text("int main(void) { return 0; }\n")
     (tree / "Makefile").write_text(
         "allnoconfig:\n\tcp $(KCONFIG_ALLCONFIG) .config\n"
@@ -233,12 +234,11 @@ def small_source(folder: Path) -> Path:
     return path
 
 
-def unpatched_header() -> str:
+def unpatched_file() -> str:
     """What the common patch expects to find: its own context and removed lines."""
-    text = (recipe.PATCHES / "0001-virtual-time-random.patch").read_text()
-    hunks = text.split("\n@@ ")[1:]
-    first, second = ([line[1:] for line in hunk.splitlines()[1:] if line[:1] in " -"] for hunk in hunks)
-    return "\n".join(["/* one */", "/* two */", *first, *second, ""])
+    text = (recipe.PATCHES / "0001-no-host-random.patch").read_text()
+    hunk = text.split("\n@@ ")[1]
+    return "\n".join(line[1:] for line in hunk.splitlines()[1:] if line[:1] in " -") + "\n"
 
 
 class TestCommand:

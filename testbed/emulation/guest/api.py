@@ -81,11 +81,18 @@ class Guest(GuestHandle):
         """What the keeper reads."""
         return {
             "boot_line": boot_line(self.spec, CONSOLE_FD, LINE_FD),
-            "environment": {"TMPDIR": str(memory), "PATH": os.defpath, "HOME": str(self.control.path)},
+            "environment": self._kernel_environment(memory),
             "clock": self.spec.clock,
             "first_jobs": [FIRST_JOB],
             "cpu": self._cpu(),
         }
+
+    def _kernel_environment(self, memory: Path) -> dict[str, str]:
+        """What the kernel's process reads: where its memory is, and whether its random numbers repeat."""
+        environment = {"TMPDIR": str(memory), "PATH": os.defpath, "HOME": str(self.control.path)}
+        if self.spec.clock == "virtual":
+            environment["UML_NO_HOST_RANDOM"] = "1"
+        return environment
 
     def _cpu(self) -> int | None:
         if self.spec.cpu is None:

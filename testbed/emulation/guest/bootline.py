@@ -16,13 +16,14 @@ def boot_line(spec: GuestSpec, console_fd: int, line_fd: int) -> list[str]:
 
     The kernel hands NAME=VALUE options it does not know to the first process as environment, and everything
     after `--` as arguments. The first process is Python itself: no shell, no fork before the first command.
-    Nothing here differs between two runs, because the kernel's random numbers start from this line.
+    `seccomp=auto` makes kernels from 6.16 on run their processes without ptrace, twice as fast; older ones do
+    not know it. Nothing here differs between two runs: the kernel's random numbers start from this line.
     """
     return [
         str(spec.kernel.binary),
         f"mem={spec.memory_mb}M",
         "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw",
-        "quiet", "noreboot", "norandmaps",
+        "quiet", "noreboot", "norandmaps", "seccomp=auto",
         "uml_dir=./", "umid=uml",
         "con=null", f"con0=null,fd:{console_fd}",
         "ssl=null", f"ssl0=fd:{line_fd}",
