@@ -11,6 +11,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
+from testbed.topology.layout import Array, graph_distances, scaled, spread
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Network, Plan
 from testbed.topology.summary import longest_path, neighbours_of
@@ -90,31 +93,27 @@ def network_places(network: Network) -> Places:
     drawn = {(node.x, node.y) for node in network.nodes}
     if len(network.nodes) > FORCE_LIMIT or len(drawn) == len(network.nodes) > 1:
         return {node.id: (node.x, node.y) for node in network.nodes}
-    import networkx
-
-    graph = networkx.Graph()
-    graph.add_nodes_from(node.id for node in network.nodes)
-    for link in network.links:
-        graph.add_edge(link.a, link.b, length=0.6 if link.tier == "access" else 1.0)
-    found = networkx.kamada_kawai_layout(graph, weight="length")
-    return {id: (float(x), float(y)) for id, (x, y) in found.items()}
+    number = {node.id: i for i, node in enumerate(network.nodes)}
+    edges = [
+        (number[link.a], number[link.b], 0.6 if link.tier == "access" else 1.0) for link in network.links
+    ]
+    return placed(list(number), spread(graph_distances(len(number), edges)))
 
 
 def scaled_sites(network: Network) -> Places:
-    """Classical multidimensional scaling of the round trips."""
-    import numpy
-
+    """Sites whose distances resemble their round trips."""
     hosts = [node.id for node in network.nodes if node.kind == "host"]
     number = {host: i for i, host in enumerate(hosts)}
     distance = numpy.zeros((len(hosts), len(hosts)))
     for pair in network.pairs:
         distance[number[pair.a], number[pair.b]] += pair.latency_us
         distance[number[pair.b], number[pair.a]] += pair.latency_us
-    centre = numpy.eye(len(hosts)) - 1 / len(hosts)
-    values, vectors = numpy.linalg.eigh(-0.5 * centre @ distance**2 @ centre)
-    flat = vectors[:, -2:] * numpy.sqrt(numpy.maximum(values[-2:], 0))
-    places = {host: (float(flat[i, 1]), float(flat[i, 0])) for i, host in enumerate(hosts)}
+    places = placed(hosts, scaled(distance))
     return places | {node.id: (0.0, 0.0) for node in network.nodes if node.kind == "switch"}
+
+
+def placed(ids: list[str], flat: Array) -> Places:
+    return {id: (float(flat[i, 0]), float(flat[i, 1])) for i, id in enumerate(ids)}
 
 
 def overlay_places(plan: Plan) -> Places:
@@ -164,8 +163,6 @@ def _links(axes: Axes, places: Places, links: Drawn) -> Any:
     lines = LineCollection(
         [(places[a], places[b]) for a, b, _ in links], cmap="viridis_r", linewidths=1.6, zorder=1, alpha=0.85
     )
-    import numpy
-
     values = [us / 1000 for _, _, us in links]
     lines.set_array(numpy.array(values))
     lines.set_clim(0, max(values) or 1)

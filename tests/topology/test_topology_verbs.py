@@ -54,15 +54,12 @@ def test_show_draws_and_summarises(
     text = capsys.readouterr().out
     for word in ("7 brokers", "7 hosts, 10 switches, 16 links", "RTT", "longest path 4 hops"):
         assert word in text
-    assert out.read_text().startswith("<?xml")
-    assert "B7" in out.read_text() or "svg" in out.read_text()
-
-
-def test_the_picture_is_the_same_every_time(tmp_path: Path, repository: Path) -> None:
-    file = repository / "topologies" / "quickstart.yaml"
-    for name in ("one.svg", "two.svg"):
-        assert run("topology", "show", file, "--out", tmp_path / name) == 0
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    svg = out.read_text()
+    assert svg.startswith("<?xml")
+    assert svg.count("<use") > 40  # letters and markers
+    again = tmp_path / "again.svg"
+    assert run("topology", "show", repository / "topologies" / "quickstart.yaml", "--out", again) == 0
+    assert again.read_text() == svg
 
 
 def test_show_refuses_unknown_pictures(
@@ -71,7 +68,6 @@ def test_show_refuses_unknown_pictures(
     file = repository / "topologies" / "quickstart.yaml"
     assert run("topology", "show", file, "--out", tmp_path / "x.doc") == 2
     assert "name it .svg" in capsys.readouterr().err
-    assert run("topology", "show", file, "--out", tmp_path / "no" / "x.svg") == 2
 
 
 def test_import_rtt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +88,7 @@ def test_import_and_export_panda(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert load_plan_file(new).name == "old-file"
     capsys.readouterr()
     assert run("topology", "export-panda", new) == 0
-    assert PANDA.replace("0 ADD", "0 ADD").strip() in capsys.readouterr().out
+    assert PANDA.strip() in capsys.readouterr().out
     old.write_text("what\n")
     assert run("topology", "import-panda", old) == 2
 
