@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -125,3 +126,19 @@ def test_a_killed_runner_leaves_a_readable_folder_and_no_process(tmp_path: Path)
         kinds = [event.kind for event in read_events(runner.folder.events / f"{broker}.jsonl")]
         assert "LINK_UP" in kinds
         assert kinds[-1] == "STOPPED"  # the brokers saw the end of the control line and closed in order
+
+
+def test_many_deaths_in_one_turn_of_the_loop(tmp_path: Path) -> None:
+    """The report of a death and the end of the control line may come together, in either order."""
+    plan = chain(12)
+    plan.phases[-1].run_for_us = 600 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready")
+    os.kill(runner.process.pid, signal.SIGSTOP)
+    for broker in plan.brokers:
+        runner.crash(broker.id)
+    os.kill(runner.process.pid, signal.SIGCONT)
+    assert runner.end() == 1
+    manifest = runner.folder.read_manifest()
+    assert manifest.reason.endswith("was killed by signal 9")
+    assert not any("Error" in warning for warning in manifest.warnings)

@@ -276,7 +276,8 @@ class Processes:
         process.control.setblocking(False)
 
     def _read_control(self, process: Process) -> None:
-        assert process.control is not None
+        if process.control is None:
+            return  # closed by a report of its death in the same turn of the loop
         try:
             data = process.control.recv(READ)
         except BlockingIOError:
