@@ -46,8 +46,8 @@ class TopologyFile(Section):
     events: list[EventSpec] = Field(default=[], description="faults, churn and changes")
     capture: CaptureSpec = Field(default=CaptureSpec(), description="packets to keep")
     probes: ProbesSpec = Field(default=ProbesSpec(), description="round-trip probes")
-    checks: dict[Id, str] = Field(
-        default={}, description="name: expression over the run's tables, for `analyze`"
+    checks: dict[str, str] = Field(
+        default={}, description="name: SQL expression over the run's tables, e.g. delay.p99_us < 200000"
     )
     sample_every: Duration = Field(
         default=given("10s"), gt=0, description="between two samples of a broker's state"
