@@ -1,0 +1,84 @@
+"""One point of a sweep, in a process of its own: `python -m testbed.sweep.point FOLDER`.
+
+FOLDER/point.json says what to run; FOLDER/done.json, written last, says how it went.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from testbed.errors import TestbedError
+from testbed.runfolder import write_atomically
+from testbed.sweep.grid import set_at
+from testbed.topology.plan import Plan
+
+
+class Task(msgspec.Struct):
+    """point.json"""
+
+    id: str
+    topology: str
+    engine: str
+    clock: str
+    seed: int
+    settings: dict[str, Any]
+
+
+class Done(msgspec.Struct):
+    """done.json"""
+
+    id: str
+    code: int  # 0 = a run that is done and to be trusted
+    run: str  # folder, relative to the point's
+    reason: str
+    wall_seconds: float
+
+
+def plan_of(task: Task) -> Plan:
+    """The topology with the point's settings; raises InputError."""
+    from testbed.topology.document import read_document
+    from testbed.topology.load import resolve
+
+    path = Path(task.topology)
+    document = read_document(path)
+    for place, value in task.settings.items():
+        set_at(document.data, place, value)
+    return resolve(document, path.parent, task.seed)
+
+
+def run_point(folder: Path) -> Done:
+    from testbed.emulation.deploy import deploy, prepare
+    from testbed.emulation.engine import Options, choose
+
+    task = msgspec.json.decode((folder / "point.json").read_bytes(), type=Task)
+    started = time.monotonic()
+    try:
+        plan = plan_of(task)
+        engine, clock, _ = choose(task.engine, task.clock or None)
+        run = prepare(plan, Path(task.topology), folder, engine.name, clock, f"testbed sweep: {task.id}")
+        outcome = deploy(run, engine, Options(clock), lambda event: None)
+        where, code, reason = (
+            str(run.path.relative_to(folder.resolve())),
+            outcome.code,
+            outcome.manifest.reason,
+        )
+    except TestbedError as error:
+        where, code, reason = "", error.exit_code, str(error)
+    return Done(task.id, code, where, reason, round(time.monotonic() - started, 3))
+
+
+def main(folder: Path) -> int:
+    done = run_point(folder)
+    write_atomically(folder / "done.json", msgspec.json.encode(done))
+    if done.code:
+        print(done.reason, file=sys.stderr)
+    return done.code
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

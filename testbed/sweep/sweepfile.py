@@ -1,0 +1,45 @@
+"""The sweep file: which topology, which parameters, which seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from testbed.topology.document import read_document
+from testbed.topology.problems import InvalidTopology
+from testbed.topology.schema_errors import explain
+
+
+class SweepFile(BaseModel):
+    """Every key of a sweep file, its default and meaning."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,40}$", description="of the sweep's folder")]
+    topology: Annotated[str, Field(description="topology file, relative to the sweep file")]
+    engine: Annotated[Literal["auto", "host", "guest", "simulate"], Field(description="where points run")] = (
+        "simulate"
+    )
+    clock: Annotated[Literal["", "virtual", "real"], Field(description="empty = the engine's own")] = ""
+    seeds: Annotated[list[int], Field(min_length=1, description="each point runs once per seed")] = [1]
+    grid: Annotated[
+        dict[str, list[Any]],
+        Field(description="dotted place in the topology file -> values; all combinations are run"),
+    ] = {}
+    points: Annotated[
+        list[dict[str, Any]],
+        Field(description="instead of, or multiplied with, a grid: settings that belong together"),
+    ] = [{}]
+    retries: Annotated[int, Field(ge=0, description="further tries of a point that failed")] = 1
+    timeout_s: Annotated[float, Field(gt=0, description="wall time of one try")] = 3600.0
+
+
+def load_sweep(path: Path) -> SweepFile:
+    """Raises InvalidTopology (an InputError) with file, line and column of every mistake."""
+    document = read_document(path)
+    try:
+        return SweepFile.model_validate(document.data)
+    except ValidationError as error:
+        raise InvalidTopology(explain(error, SweepFile, document)) from None

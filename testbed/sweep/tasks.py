@@ -1,0 +1,95 @@
+"""Points as Spark tasks. Each task starts one process, waits for it, and tells how it went.
+
+A task never fails: what went wrong is in its answer, so one bad point does not stop the others, and
+Spark does not repeat what the sweep itself repeats.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from testbed.sweep.point import Done
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+LAST_LINES = 8
+
+
+def finished(folder: Path) -> Done | None:
+    """How the point ended, if it did; a run that may not be trusted counts as not done."""
+    try:
+        done = msgspec.json.decode((folder / "done.json").read_bytes(), type=Done)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return done if done.code == 0 else None
+
+
+def attempt(folder: Path, retries: int, timeout_s: float) -> Done:
+    """Run the point's process, again if it fails; its output is in FOLDER/log.txt."""
+    failure = Done(folder.name, 1, "", "", 0.0)
+    for number in range(retries + 1):
+        (folder / "done.json").unlink(missing_ok=True)
+        failure.reason = run_process(folder, number, timeout_s)
+        done = finished(folder)
+        if done is not None:
+            return done
+    return failure
+
+
+def run_process(folder: Path, number: int, timeout_s: float) -> str:
+    """Why it failed, in a line or a few; empty if it did not."""
+    command = [sys.executable, "-m", "testbed.sweep.point", str(folder)]
+    with (folder / "log.txt").open("ab") as log:
+        log.write(f"--- try {number + 1}\n".encode())
+        log.flush()
+        try:
+            code = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=timeout_s, check=False
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return f"not done after {timeout_s:g} s"
+    if code == 0:
+        return ""
+    lines = (folder / "log.txt").read_text(errors="replace").splitlines()
+    return f"exit code {code}: " + " | ".join(lines[-LAST_LINES:])
+
+
+def run_on_spark(
+    context: SparkContext,
+    folders: list[Path],
+    retries: int,
+    timeout_s: float,
+    tick: Callable[[int], None],
+) -> list[Done]:
+    """All points, one Spark partition each; `tick` is called now and then with the number finished."""
+    names = [str(folder) for folder in folders]
+    found: list[bytes] = []
+    problem: list[BaseException] = []
+
+    def job() -> None:
+        try:
+            one_each = context.parallelize(names, max(1, len(names)))
+            found.extend(
+                one_each.map(
+                    lambda name: msgspec.json.encode(attempt(Path(name), retries, timeout_s))
+                ).collect()
+            )
+        except BaseException as error:
+            problem.append(error)
+
+    thread = Thread(target=job, name="sweep")
+    thread.start()
+    while thread.is_alive():
+        thread.join(timeout=1.0)
+        tick(sum((folder / "done.json").exists() for folder in folders))
+    if problem:
+        raise problem[0]
+    return [msgspec.json.decode(data, type=Done) for data in found]
