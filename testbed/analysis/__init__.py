@@ -16,11 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from testbed.analysis.pipeline import Analysis, analyze
+    from testbed.analysis.pipeline import analyze
+    from testbed.analysis.result import Analysis
     from testbed.analysis.sources.pcap import read_grpc, read_pcap, register
 
 _HOMES = {
-    "Analysis": "testbed.analysis.pipeline",
+    "Analysis": "testbed.analysis.result",
     "analyze": "testbed.analysis.pipeline",
     "read_grpc": "testbed.analysis.sources.pcap",
     "read_pcap": "testbed.analysis.sources.pcap",

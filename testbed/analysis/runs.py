@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from protos.records import CaptureFile, Fidelity, Manifest
-from testbed.analysis.routes import Routes
-from testbed.analysis.wire.witness import Capture
+from testbed.analysis.wire.capture import Capture
 from testbed.errors import InputError
 from testbed.runfolder import RunFolder
 from testbed.topology.plan import Plan
+
+if TYPE_CHECKING:
+    from testbed.analysis.routes import Routes
 
 PLAN_VERSION = 1  # newest plan.json this code understands
 PROVENANCE = ("run", "name", "engine", "clock", "seed")
@@ -44,6 +47,8 @@ class Run:
 
     @cached_property
     def routes(self) -> Routes:
+        from testbed.analysis.routes import Routes  # imports NumPy, which the start need not wait for
+
         return Routes(self.plan)
 
     @cached_property

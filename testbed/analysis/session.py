@@ -108,6 +108,7 @@ def defaults(master: str, java: str, input_bytes: int, archive: Path | None) -> 
         settings["spark.driver.host"] = "127.0.0.1"
         settings["spark.driver.memory"] = "2g"
         settings["spark.python.unix.domain.socket.enabled"] = "true"
+        settings["spark.python.daemon.module"] = "testbed.analysis.daemon"
     return settings
 
 

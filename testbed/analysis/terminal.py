@@ -8,7 +8,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from testbed.analysis.pipeline import Analysis
+from testbed.analysis.result import Analysis
 from testbed.analysis.runs import Run
 
 GROUPS = ("all", "class", "publisher", "broker")  # of the delay table; windows are for figures

@@ -2,8 +2,8 @@
 
     python tests/analysis/make_fixture.py        (needs tcpdump and the right to capture on lo)
 
-Two "brokers" A and B hold an Overlay.Link on loopback and a client holds a PubSub.Connect to B. What each side
-put into its stream is counted by type and written beside the capture as overlay.json.
+Two "brokers" A and B hold an Overlay.Link on loopback and a client holds a PubSub.Connect to B. What each
+side put into its stream is counted by type and written beside the capture as overlay.json.
 """
 
 from __future__ import annotations

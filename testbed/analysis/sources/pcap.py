@@ -16,10 +16,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from testbed.analysis.sources.bins import from_bins, pack
+from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.columns import PACKET_COLUMNS, packet_schema
 from testbed.analysis.wire.reader import Part, packets
 from testbed.analysis.wire.split import PART_BYTES, plan_parts
-from testbed.analysis.wire.witness import FACT_SCHEMA, Capture, messages, witness
+from testbed.analysis.wire.witness import FACT_SCHEMA, messages, witness
 from testbed.errors import InputError, did_you_mean
 
 MESSAGE_COLUMNS: dict[str, tuple[pa.DataType, str]] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+import numpy as np
+import pandas as pd
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 COLUMNS = {
@@ -46,23 +48,29 @@ def hop_distribution(pairs: DataFrame) -> DataFrame:
     return counted
 
 
-def with_share(distribution: DataFrame) -> DataFrame:
-    total = f.sum("count").over(Window.partitionBy("run", "measure"))
-    return distribution.withColumn("share", f.col("count") / total)
+def with_share(distribution: pd.DataFrame) -> pd.DataFrame:
+    total = distribution.groupby(["run", "measure"])["count"].transform("sum")
+    return distribution.assign(share=distribution["count"] / total)
 
 
-def hops(distribution: DataFrame) -> DataFrame:
-    """Summary of `hop_distribution`; percentiles are exact, weighted by the counts."""
-    weighted = f.percentile(f.col("hops"), f.array(f.lit(0.5), f.lit(0.95)), f.col("count"))
-    return (
-        distribution.groupBy("run", "measure")
-        .agg(
-            f.sum("count").alias("count"),
-            (f.sum(f.col("hops") * f.col("count")) / f.sum("count")).alias("mean"),
-            weighted.alias("p"),
-            f.max("hops").alias("max"),
+def hops(distribution: pd.DataFrame) -> pd.DataFrame:
+    """Summary of `hop_distribution`; percentiles are exact."""
+    rows = []
+    for (run, measure), own in distribution.sort_values("hops").groupby(["run", "measure"]):
+        count = own["count"].to_numpy()
+        value = own["hops"].to_numpy()
+        rows.append(
+            (run, measure, count.sum(), (value * count).sum() / count.sum(), *_ranks(value, count), value[-1])
         )
-        .select(
-            "run", "measure", "count", "mean", f.col("p")[0].alias("p50"), f.col("p")[1].alias("p95"), "max"
-        )
-    )
+    return pd.DataFrame(rows, columns=["run", *COLUMNS])
+
+
+def _ranks(value: np.ndarray, count: np.ndarray) -> list[float]:
+    """Median and 95th percentile of `value` repeated `count` times, between ranks as everywhere here."""
+    ends = np.cumsum(count)
+    out = []
+    for share in (0.5, 0.95):
+        rank = share * (ends[-1] - 1)
+        low, high = (value[np.searchsorted(ends, at, side="right")] for at in (np.floor(rank), np.ceil(rank)))
+        out.append(float(low + (high - low) * (rank - np.floor(rank))))
+    return out

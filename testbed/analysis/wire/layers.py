@@ -86,7 +86,7 @@ def _link(c: _Cursor, link_type: Ints) -> tuple[Ints, Ints, Ints, Mask]:
         vlan = np.where(tagged & (vlan < 0), c.u16(l3) & 0x0FFF, vlan)
         ethertype = np.where(tagged, c.u16(l3 + 2), ethertype)
         l3 = np.where(tagged, l3 + 4, l3)
-    return ethertype, vlan, l3, np.isin(link_type, list(LINK_TYPES))
+    return ethertype, vlan, l3, np.isin(link_type, list(LINK_TYPES)) & (c.captured >= l3)
 
 
 def _network(c: _Cursor, l3: Ints, four: Mask, six: Mask, original: Ints) -> tuple[Ints, Ints, Ints, Mask]:

@@ -89,13 +89,16 @@ def _prove(part: Part, section: Section, records: Records, base: int, end: int, 
         return
     if section.described and not part.first:
         raise SplitUnproven(f"{part.path}: sections or interfaces begin in mid-file; read it unsplit")
-    if end < total and any(base + offset + size == end for offset, size, _ in records.damage):
-        raise SplitUnproven(f"{part.path}: no record ends at byte {end}; read it with split=exact")
+    if end < total and records.damage:
+        at = base + records.damage[0][0]
+        raise SplitUnproven(f"{part.path}: no record at byte {at}, or wrongly split; read it with split=exact")
 
 
 def packets(part: Part, names: Iterable[str], damage: bool = False) -> Iterator[pa.RecordBatch]:
-    """Arrow batches of the wanted columns of PACKET_COLUMNS; with `damage`, also a row per damaged place."""
-    schema = packet_schema(names)
+    """Arrow batches of the wanted columns of PACKET_COLUMNS. With `damage`, also a row per damaged place, which
+    the column of that name tells."""
+    listed = list(names)
+    schema = packet_schema([*listed, "damage"] if damage and "damage" not in listed else listed)
     pending: list[pa.RecordBatch] = []
     rows = 0
     try:

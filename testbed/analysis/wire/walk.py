@@ -56,15 +56,15 @@ def walk_pcap(buffer: Bytes, end: int, header: Header, at_eof: bool) -> Records:
         pieces.append(offsets[:good])
         if good < len(offsets):
             at = int(offsets[good])
-        elif at + 16 > end or not _absurd(buffer, at, header):
+        elif at + 16 > end or not (_absurd(buffer, at, header) or at_eof):
             break
         found = find_boundary(buffer, at + 1, end, header, at_eof)
         if found is None:
-            if at_eof:
-                damage.append((at, end - at, "garbage"))
-            else:  # keep the last bytes: a header may be cut here
-                damage.append((at, max(0, end - 15 - at), "garbage"))
-            at = end if at_eof else max(at, end - 15)
+            if at < end and not _absurd(buffer, at, header):
+                break  # a record that the end of the file cuts
+            stop = end if at_eof else max(at, end - 15)  # the last bytes may be half a header
+            damage.append((at, stop - at, "garbage"))
+            at = stop
             break
         damage.append((at, found - at, "garbage"))
         at = found

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.columns import Column, decode
 from testbed.analysis.wire.connections import NEEDED, Connections, HalfConnection, Message
 from testbed.analysis.wire.container import NotACapture
@@ -57,18 +58,6 @@ FACT_COLUMNS: dict[str, pa.DataType] = {
 }
 FACT_SCHEMA = pa.schema(list(FACT_COLUMNS.items()))
 PROTOCOLS = {6: "tcp", 17: "udp", 1: "icmp", 58: "icmp"}
-
-
-@dataclass(frozen=True)
-class Capture:
-    """A capture file and whose it is."""
-
-    path: str
-    run: str = ""
-    node: str = ""
-    interface: str = ""
-    addresses: frozenset[int] = frozenset()  # IPv4 of the capturing host; empty = count both directions
-    ports: frozenset[int] = frozenset()  # broker ports; empty = every port
 
 
 @dataclass

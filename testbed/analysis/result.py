@@ -1,0 +1,37 @@
+"""What an analysis gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from testbed.analysis.runs import Run
+from testbed.analysis.verdicts import Verdict
+
+
+@dataclass
+class Analysis:
+    """All tables of all runs, each row with its provenance, and the verdicts by run."""
+
+    runs: list[Run]
+    tables: dict[str, pa.Table]
+    verdicts: dict[str, list[Verdict]]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def frame(self, name: str, run: str | None = None) -> pd.DataFrame:
+        """A table as pandas, of one run or of all."""
+        frame = self.table(name).to_pandas()
+        return frame if run is None else frame[frame["run"] == run].reset_index(drop=True)
+
+    def table(self, name: str) -> pa.Table:
+        if name in self.tables:
+            return self.tables[name]
+        files = [run.folder.tables / f"{name}.parquet" for run in self.runs]
+        return pa.concat_tables([pq.read_table(file) for file in files])
+
+    @property
+    def failed(self) -> list[tuple[str, Verdict]]:
+        return [(run, v) for run, verdicts in self.verdicts.items() for v in verdicts if v.failed]

@@ -1,0 +1,17 @@
+"""Which capture file is whose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture file and whose it is."""
+
+    path: str
+    run: str = ""
+    node: str = ""
+    interface: str = ""
+    addresses: frozenset[int] = frozenset()  # IPv4 of the capturing host; empty = count both directions
+    ports: frozenset[int] = frozenset()  # broker ports; empty = every port

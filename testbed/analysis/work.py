@@ -1,0 +1,216 @@
+"""The body of an analysis: sources, tables, verdicts. It imports all that is heavy, while the JVM starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from protos.records import PortCounter, ProbeResult
+from testbed.analysis import journeys
+from testbed.analysis.catalogue import ORDER, PROVENANCE, TABLES
+from testbed.analysis.checks import Evidence, standard
+from testbed.analysis.expressions import evaluate
+from testbed.analysis.interests import FOREVER, Interests
+from testbed.analysis.logs import health, inventory
+from testbed.analysis.result import Analysis
+from testbed.analysis.runs import Run
+from testbed.analysis.small import read_small
+from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
+from testbed.analysis.sources.pcap import read_facts
+from testbed.analysis.tables.delay import delay
+from testbed.analysis.tables.deliveries import deliveries, losses
+from testbed.analysis.tables.fidelity import fidelity
+from testbed.analysis.tables.hops import hop_distribution, hops, with_share
+from testbed.analysis.tables.links import links
+from testbed.analysis.tables.load import load
+from testbed.analysis.tables.overhead import link_messages, log_counts, overhead
+from testbed.analysis.tables.wire import identify, wire, wire_counts
+from testbed.analysis.timeline import RARE, timeline
+from testbed.analysis.verdicts import Verdict, write_verdicts
+from testbed.analysis.wire.witness import FACT_SCHEMA
+from testbed.analysis.write import write_table
+
+COLLECT_ROWS = 2_000_000  # more deliveries than this stay in Spark: written by its tasks, not by the driver
+
+
+def collected(frame: DataFrame) -> pd.DataFrame:
+    return frame.toArrow().to_pandas()
+
+
+def collected_from(query: Callable[[], DataFrame]) -> pd.DataFrame:
+    """Plan and run a query; planning is worth a thread of its own."""
+    return collected(query())
+
+
+class Work:
+    """One analysis under way. Independent queries run side by side: most of their time is planning."""
+
+    def __init__(self, spark: SparkSession, runs: list[Run], say: Callable[[str], None]) -> None:
+        self.spark, self.runs, self.say = spark, runs, say
+        self.brokers = {run.key: run.brokers for run in runs}
+        self.partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions", "4")))
+
+    def run(self, write: bool) -> Analysis:
+        with ThreadPoolExecutor(6) as pool:
+            facts = pool.submit(self._facts)
+            self.say("reading events")
+            self._read_events()
+            self.say("following publications")
+            frames = self._frames(pool, facts)
+        self.say("checking")
+        tables = {name: self._with_provenance(name, frame) for name, frame in frames.items()}
+        verdicts = {run.key: self._verdicts(run, frames, tables) for run in self.runs}
+        analysis = Analysis(self.runs, tables, verdicts)
+        if write:
+            self.say("writing")
+            self._write(analysis)
+        for cached in (self.lines, self.pairs):
+            cached.unpersist()
+        return analysis
+
+    # ---- sources
+
+    def _facts(self) -> pd.DataFrame:
+        captures = [capture for run in self.runs for capture in run.captures]
+        if not captures:
+            return FACT_SCHEMA.empty_table().to_pandas()
+        return collected(read_facts(self.spark, captures))
+
+    def _read_events(self) -> None:
+        """The logs, cached, and what the driver must know of them before the publications are followed."""
+        files = {run.key: run.files(run.folder.events) for run in self.runs}
+        self.lines = read_jsonl(self.spark, LOG_EVENT, files).persist()
+        self.events = self.lines.where("bad_line is null")
+        counted = collected(inventory(self.lines))
+        rare = collected(self.events.where(self.events["kind"].isin(*RARE)))
+        rare = rare.sort_values(["t_us", "n"], kind="stable")
+        self.rare = {run.key: rare[rare["run"] == run.key].to_dict("records") for run in self.runs}
+        self.timelines, self.health = {}, {}
+        for run in self.runs:
+            own = counted[counted["run"] == run.key]
+            self.health[run.key] = health(run, own)
+            longest = own["max_delay_us"].max()
+            self.timelines[run.key] = timeline(
+                run, self.rare[run.key], 0 if pd.isna(longest) else int(longest)
+            )
+        kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
+        self.delivered = {run.key: int(kinds.get((run.key, "DELIVERED"), 0)) for run in self.runs}
+
+    def _follow(self) -> DataFrame:
+        worlds = {}
+        for run in self.runs:
+            routes = run.routes
+            hosts = {process: routes.index[node] for process, node in run.hosts.items()}
+            worlds[run.key] = journeys.World(hosts, routes.latency_us, routes.links, self.timelines[run.key])
+        chosen = self.events.where(self.events["kind"].isin(*journeys.KINDS)).select(*journeys.INPUT)
+        together = chosen.repartition(self.partitions, "run", "message")
+        return together.mapInArrow(partial(journeys.journeys, worlds), from_arrow_schema(journeys.SCHEMA))
+
+    # ---- tables
+
+    def _frames(self, pool: ThreadPoolExecutor, facts: Future[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        rows = sum(self.delivered.values())
+        ids = {key: sorted(brokers) for key, brokers in self.brokers.items()}
+        self.pairs = self._follow().persist()
+        queries: dict[str, Callable[[], DataFrame]] = {
+            "losses": lambda: losses(self.pairs),
+            "delay": lambda: delay(self.pairs, rows),
+            "hop_distribution": lambda: hop_distribution(self.pairs),
+            "log": lambda: log_counts(self.events),
+            "load": lambda: load(self.events, ids),
+        }
+        self.large = rows > COLLECT_ROWS
+        if not self.large:
+            queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
+        waiting = {name: pool.submit(collected_from, query) for name, query in queries.items()}
+        small = self._small_frames()
+        made = {name: future.result() for name, future in waiting.items()}
+        made["hops"] = hops(made["hop_distribution"])
+        made["hop_distribution"] = with_share(made["hop_distribution"])
+        self.facts = facts.result()
+        log = made.pop("log")
+        return {**made, "fidelity": small[0], **self._wire_frames(log, small[1])}
+
+    def _small_frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Fidelity, and the controller's counters."""
+        probes = read_small(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs})
+        ports = {r.key: r.files(r.folder.controller, "ports.jsonl") for r in self.runs}
+        return fidelity(probes), read_small(PortCounter, ports)
+
+    def _wire_frames(self, log: pd.DataFrame, counters: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        calls = identify(self.facts, self.runs)
+        counts = wire_counts(self.facts, calls)
+        directions = wire(self.facts, calls, self.runs)
+        whole = directions[directions["state"] == "whole"][["run", "source", "target"]].drop_duplicates()
+        captured = self._captured(log, whole)
+        return {
+            "wire": directions,
+            "link_messages": link_messages(log, counts, whole, self.brokers),
+            "overhead": overhead(log, counts, self.delivered, self.brokers, captured),
+            "links": links(self.facts, counters, self.runs),
+        }
+
+    def _captured(self, log: pd.DataFrame, whole: pd.DataFrame) -> dict[str, set[str]]:
+        """Kinds of link whose every direction with logged messages the captures show whole."""
+        seen = set(whole.itertuples(index=False, name=None))
+        missing: dict[str, set[str]] = {run.key: set() for run in self.runs}
+        present: dict[str, set[str]] = {run.key: set() for run in self.runs}
+        for run, sender, receiver in log[["run", "sender", "receiver"]].itertuples(index=False, name=None):
+            link = "overlay" if receiver in self.brokers[run] else "client"
+            (present if (run, sender, receiver) in seen else missing)[run].add(link)
+        return {key: present[key] - missing[key] for key in present}
+
+    # ---- output
+
+    def _with_provenance(self, name: str, frame: pd.DataFrame) -> pa.Table:
+        about = pd.DataFrame([run.provenance for run in self.runs])
+        keys = ORDER[name]
+        if keys:
+            frame = frame.sort_values(["run", *keys], ignore_index=True)
+        joined = frame.merge(about, on="run", how="left")[[*PROVENANCE, *TABLES[name]]]
+        return pa.Table.from_pandas(joined, preserve_index=False).replace_schema_metadata()
+
+    def _verdicts(
+        self, run: Run, frames: dict[str, pd.DataFrame], tables: dict[str, pa.Table]
+    ) -> list[Verdict]:
+
+        own = {name: frame[frame["run"] == run.key] for name, frame in frames.items()}
+        damage = self.facts[(self.facts["fact"] == "damage") & (self.facts["run"] == run.key)]
+        interests = self.timelines[run.key].interests
+        evidence = Evidence(
+            run,
+            self.health[run.key],
+            self.rare[run.key],
+            own["losses"],
+            own["link_messages"],
+            own["wire"],
+            damage,
+            own["fidelity"],
+            any(interest.settled_us < FOREVER for interest in interests),
+            Interests(interests).unreadable,
+        )
+        mine = {name: table.filter(pc.equal(table["run"], run.key)) for name, table in tables.items()}
+        return [*standard(evidence), *evaluate(self.spark, run.plan.checks, mine)]
+
+    def _write(self, analysis: Analysis) -> None:
+        for run in self.runs:
+            for name, table in analysis.tables.items():
+                write_table(run, name, table)
+            if self.large:
+                self._write_large(run)
+            write_verdicts(run.folder.verdicts, analysis.verdicts[run.key])
+
+    def _write_large(self, run: Run) -> None:
+        frame = deliveries(self.pairs).where(f.col("run") == run.key)
+        for column, value in run.provenance.items():
+            frame = frame.withColumn(column, f.lit(value))
+        ordered = frame.select(*PROVENANCE, *TABLES["deliveries"]).orderBy(*ORDER["deliveries"])
+        ordered.write.mode("overwrite").parquet(str(run.folder.tables / "deliveries.parquet"))
