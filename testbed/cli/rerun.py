@@ -19,6 +19,11 @@ def command(run: str, results: Path, engine: str | None, as_json: bool) -> int:
 
     RUN is a run folder, a run id or the name of an experiment (then its latest run). What runs is the
     resolved plan that the run kept, so a changed topology file or generator does not matter.
+
+    \b
+    Examples:
+      testbed rerun results/quickstart/latest
+      testbed rerun quickstart --json
     """
     from testbed.cli.deploy import run_plan
     from testbed.emulation.status import locate
