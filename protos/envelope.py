@@ -9,10 +9,12 @@ from __future__ import annotations
 from google.protobuf.message import DecodeError
 
 from protos.codec import BODY_IN, BODY_NAMES, BODY_OUT
-from protos.messages import Body, Envelope
+from protos.messages import Body, Envelope, Publication
+from protos.publication_wire import read_publication, write_publication
 from protos.varint import decode_varint, encode_varint, size_of_varint
 
 VERSION = 1
+PUBLICATION = BODY_OUT[Publication][0]
 
 
 class MalformedEnvelope(ValueError):
@@ -45,7 +47,7 @@ def encoded_size(envelope: Envelope) -> int:
 def encode(envelope: Envelope) -> bytes:
     body = envelope.body
     if not body.wire:
-        body.wire = BODY_OUT[body.__class__][1](body).SerializeToString()
+        body.wire = _encode_body(body)
         body.wire_size = len(body.wire)
     header = b""
     if envelope.version:
@@ -55,6 +57,15 @@ def encode(envelope: Envelope) -> bytes:
     if envelope.request:
         header += b"\x18" + encode_varint(envelope.request)
     return header + _TAGS[body.__class__] + encode_varint(len(body.wire)) + body.wire
+
+
+def _encode_body(body: Body) -> bytes:
+    if isinstance(body, Publication):
+        written = write_publication(body)
+        if written is not None:
+            return written
+    encoded: bytes = BODY_OUT[body.__class__][1](body).SerializeToString()
+    return encoded
 
 
 def decode(data: bytes) -> Envelope:
@@ -90,7 +101,9 @@ def _decode_body(header: list[int], number: int, inner: bytes) -> Envelope:
         raise UnknownMessage(f"version {version}, this side speaks up to {VERSION}")
     if number not in BODY_IN:
         raise UnknownMessage(f"body field {number}" if number else "no body")
-    parser, convert = BODY_IN[number]
-    body = convert(parser.FromString(inner))
+    body = read_publication(inner) if number == PUBLICATION else None
+    if body is None:
+        parser, convert = BODY_IN[number]
+        body = convert(parser.FromString(inner))
     body.wire = inner
     return Envelope(body, hops, request, version)
