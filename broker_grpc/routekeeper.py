@@ -103,8 +103,9 @@ class RouteKeeper:
             for id_ in self._repair.unseen(peer.name, self.routing.srt.of_hop(peer.name)):
                 self.tell(self.routing.unadvertise(id_, peer.name))
             peer.sync_sent = 2
-            told = len(self.routing.subscriptions_told[peer.name].told)
-            self._outbox.send(peer.name, SyncComplete(body.advertisements, told))
+            advertisements = len(self.routing.advertisements_told[peer.name].told)
+            subscriptions = len(self.routing.subscriptions_told[peer.name].told)
+            self._outbox.send(peer.name, SyncComplete(advertisements, subscriptions))
         else:
             for id_ in self._repair.unseen(peer.name, self.routing.prt.of_hop(peer.name)):
                 self.tell(self.routing.unsubscribe(id_, peer.name))

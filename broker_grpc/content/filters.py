@@ -17,10 +17,6 @@ from protos.messages import Operator, Predicate, Value
 Test = tuple[str, Callable[[Value, Value], object], Value]
 Key = tuple[tuple[str, int, bool, Value], ...]
 Pair = tuple[str, Value]
-Bound = tuple[bool, str, float]  # is it a lower bound, attribute, value
-
-LOWER = (Operator.GT, Operator.GE)
-UPPER = (Operator.LT, Operator.LE)
 
 
 class Filter:
@@ -30,7 +26,7 @@ class Filter:
     or a closed range of one value.
     """
 
-    __slots__ = ("__weakref__", "bound", "constraints", "equalities", "key", "predicates", "tests")
+    __slots__ = ("__weakref__", "constraints", "equalities", "key", "predicates", "tests")
 
     def __init__(self, predicates: Sequence[Predicate]) -> None:
         """For predicates already checked; use `Filter.checked` for what comes from outside."""
@@ -43,7 +39,6 @@ class Filter:
         self.equalities: tuple[Pair, ...] = tuple(
             (name, c.point) for name, c in self.constraints.items() if c.point is not None
         )
-        self.bound = _bound_of(self.predicates)
 
     @classmethod
     def checked(cls, predicates: Sequence[Predicate], limit: int = MAX_PREDICATES) -> Filter:
@@ -105,14 +100,6 @@ def _constraints_of(predicates: Sequence[Predicate]) -> dict[str, Constraint]:
     for p in predicates:
         grouped[p.attribute] = (*grouped.get(p.attribute, ()), p)
     return {name: Constraint(group) for name, group in grouped.items()}
-
-
-def _bound_of(predicates: Sequence[Predicate]) -> Bound | None:
-    """The first numeric bound."""
-    for p in predicates:
-        if not isinstance(p.value, str) and p.operator in (*LOWER, *UPPER):
-            return p.operator in LOWER, p.attribute, p.value
-    return None
 
 
 def key_of(predicates: Sequence[Predicate]) -> Key:

@@ -2,23 +2,27 @@
 
 Three ideas. Equal filters share one node. Every node hangs in the bucket of its most selective
 equality predicate (its pivot), so that a publication looks up one bucket per pivot attribute; a topic
-is a node with nothing left to test, found by one dictionary look-up. Inside a bucket, nodes with a
-numeric bound are sorted by it, so that only those whose bound the value passes are evaluated.
+is a node with nothing left to test, found by one dictionary look-up. In a bucket of many nodes their
+numeric intervals are compared all at once (`intervals`), and only those that hold are evaluated.
 
-Adding and removing cost a few dictionary operations and one bisection. The order of results is that
-of insertion and never depends on string hashing.
+Adding and removing cost a few dictionary operations. Results are sets: their order means nothing.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from broker_grpc.content.covering import covers, intersects
-from broker_grpc.content.filters import LOWER, UPPER, Filter, Key, Pair, Test
+from broker_grpc.content.filters import Filter, Key, Pair, Test
+from broker_grpc.content.intervals import Intervals
 from protos.messages import Operator, Value
 
 Get = Callable[[str], Value | None]
+
+MANY = 32  # nodes of a bucket from which on comparing intervals is quicker than evaluating
+
+
+_BOUNDS = (Operator.GT, Operator.GE, Operator.LT, Operator.LE)
 
 
 class Node:
@@ -48,91 +52,59 @@ class Node:
 def _tests_without(filter_: Filter, pivot: Pair | None) -> tuple[Test, ...]:
     """Bounds first: they are the tests that fail most."""
     kept = [
-        (p.operator not in LOWER + UPPER, t)
+        (p.operator not in _BOUNDS, t)
         for p, t in zip(filter_.predicates, filter_.tests, strict=True)
         if not (p.operator == Operator.EQ and (p.attribute, p.value) == pivot)
     ]
     return tuple(t for _, t in sorted(kept, key=lambda entry: entry[0]))
 
 
-class Bounds:
-    """Nodes sorted by their bound on one attribute."""
-
-    __slots__ = ("nodes", "values")
-
-    def __init__(self) -> None:
-        self.values: list[float] = []
-        self.nodes: list[Node] = []
-
-    def add(self, value: float, node: Node) -> None:
-        at = bisect_right(self.values, value)
-        self.values.insert(at, value)
-        self.nodes.insert(at, node)
-
-    def remove(self, value: float, node: Node) -> None:
-        at = bisect_left(self.values, value)
-        while self.nodes[at] is not node:
-            at += 1
-        del self.values[at], self.nodes[at]
-
-
 class Bucket:
     """Nodes that share a pivot."""
 
-    __slots__ = ("decided", "lower", "others", "upper")
+    __slots__ = ("decided", "intervals", "others")
 
     def __init__(self) -> None:
         self.decided: Node | None = None  # nothing left to test: there can be only one
-        self.lower: dict[str, Bounds] = {}
-        self.upper: dict[str, Bounds] = {}
         self.others: dict[Key, Node] = {}
+        self.intervals: Intervals | None = None  # of the others, once they are many
 
     def add(self, node: Node) -> None:
         if not node.tests:
             self.decided = node
-        elif node.filter.bound is None or node.pivot is None:
-            self.others[node.filter.key] = node
-        else:
-            is_lower, attribute, value = node.filter.bound
-            side = self.lower if is_lower else self.upper
-            side.setdefault(attribute, Bounds()).add(value, node)
+            return
+        self.others[node.filter.key] = node
+        if self.intervals is not None:
+            self.intervals.add(node)
+        elif len(self.others) > MANY:
+            self.intervals = Intervals()
+            for other in self.others.values():
+                self.intervals.add(other)
 
     def remove(self, node: Node) -> None:
         if not node.tests:
             self.decided = None
-        elif node.filter.bound is None or node.pivot is None:
-            del self.others[node.filter.key]
-        else:
-            is_lower, attribute, value = node.filter.bound
-            side = self.lower if is_lower else self.upper
-            side[attribute].remove(value, node)
-            if not side[attribute].nodes:
-                del side[attribute]
+            return
+        del self.others[node.filter.key]
+        if self.intervals is not None:
+            self.intervals.remove(node)
+            if len(self.others) < MANY // 2:
+                self.intervals = None
 
     def empty(self) -> bool:
-        return self.decided is None and not (self.others or self.lower or self.upper)
+        return self.decided is None and not self.others
+
+    def size(self) -> int:
+        return len(self.others) + (self.decided is not None)
 
     def nodes(self) -> Iterator[Node]:
         if self.decided is not None:
             yield self.decided
         yield from self.others.values()
-        for bounds in self.lower.values():
-            yield from bounds.nodes
-        for bounds in self.upper.values():
-            yield from bounds.nodes
 
-    def groups(self, get: Get) -> list[Collection[Node]]:
-        """Nodes with tests left whose bound, if any, the publication passes (or equals)."""
-        found: list[Collection[Node]] = [self.others.values()] if self.others else []
-        for attribute, bounds in self.lower.items():
-            value = get(attribute)
-            if value is not None and value.__class__ is not str:
-                found.append(bounds.nodes[: bisect_right(bounds.values, value)])
-        for attribute, bounds in self.upper.items():
-            value = get(attribute)
-            if value is not None and value.__class__ is not str:
-                found.append(bounds.nodes[bisect_left(bounds.values, value) :])
-        return found
+    def candidates(self, get: Get) -> Iterable[Node]:
+        """Nodes with tests left that are worth evaluating."""
+        return self.others.values() if self.intervals is None else self.intervals.candidates(get)
 
 
 class FilterIndex:
@@ -141,10 +113,11 @@ class FilterIndex:
     def __init__(self) -> None:
         self._nodes: dict[Key, Node] = {}
         self._of_id: dict[str, Node] = {}
+        self._hops: dict[str, int] = {}  # ids per last hop
         self._pivots: dict[str, dict[Value, Bucket]] = {}
         self._unkeyed = Bucket()  # filters without any equality predicate
         self._pairs: dict[Pair, dict[Key, Node]] = {}  # every equality predicate of every node
-        self.candidates = 0  # nodes looked at by the last match: what matching costs
+        self.candidates = 0  # distinct filters in the buckets of the last match: what matching costs
 
     def __len__(self) -> int:
         return len(self._of_id)
@@ -167,15 +140,15 @@ class FilterIndex:
             node = self._insert(filter_)
         node.ids[id_] = hop
         node.hops[hop] = node.hops.get(hop, 0) + 1
+        self._hops[hop] = self._hops.get(hop, 0) + 1
         self._of_id[id_] = node
 
     def remove(self, id_: str) -> Filter:
         """Raises KeyError if `id_` is unknown."""
         node = self._of_id.pop(id_)
         hop = node.ids.pop(id_)
-        node.hops[hop] -= 1
-        if not node.hops[hop]:
-            del node.hops[hop]
+        _count_down(node.hops, hop)
+        _count_down(self._hops, hop)
         if not node.ids:
             self._delete(node)
         return node.filter
@@ -229,27 +202,28 @@ class FilterIndex:
     def match_hops(self, attributes: Mapping[str, Value]) -> set[str]:
         """Last hops of all filters that the publication matches. The innermost loop of a broker."""
         found: set[str] = set()
-        looked_at = 0
         get = attributes.get
-        for bucket in self._buckets(get):
+        buckets = self._buckets(get)
+        self.candidates = sum([bucket.size() for bucket in buckets])
+        for bucket in buckets:
             if bucket.decided is not None:
                 found.update(bucket.decided.hops)
-                looked_at += 1
-                if not (bucket.others or bucket.lower or bucket.upper):
+            if not bucket.others:
+                continue
+            for node in bucket.candidates(get):
+                if found and node.hops.keys() <= found:
+                    continue  # it could add nothing
+                try:
+                    for attribute, test, operand in node.tests:
+                        value = get(attribute)
+                        if value is None or not test(value, operand):
+                            break
+                    else:
+                        found.update(node.hops)
+                        if len(found) == len(self._hops):
+                            return found
+                except TypeError:  # a number where the filter has a string, or the reverse
                     continue
-            for nodes in bucket.groups(get):
-                looked_at += len(nodes)
-                for node in nodes:
-                    try:
-                        for attribute, test, operand in node.tests:
-                            value = get(attribute)
-                            if value is None or not test(value, operand):
-                                break
-                        else:
-                            found.update(node.hops)
-                    except TypeError:  # a number where the filter has a string, or the reverse
-                        continue
-        self.candidates = looked_at
         return found
 
     def match(self, attributes: Mapping[str, Value]) -> list[str]:
@@ -259,10 +233,9 @@ class FilterIndex:
         for bucket in self._buckets(get):
             if bucket.decided is not None:
                 found += bucket.decided.ids
-            for nodes in bucket.groups(get):
-                for node in nodes:
-                    if node.satisfied(get):
-                        found += node.ids
+            for node in bucket.candidates(get):
+                if node.satisfied(get):
+                    found += node.ids
         return found
 
     def _buckets(self, get: Get) -> list[Bucket]:
@@ -327,3 +300,11 @@ class FilterIndex:
             if best is None or len(nodes) < len(best):
                 best = nodes
         return list(self._nodes.values()) if best is None else list(best.values())
+
+
+def _count_down(counts: dict[str, int], key: str) -> None:
+    left = counts[key] - 1
+    if left:
+        counts[key] = left
+    else:
+        del counts[key]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from filter_strategies import filters, publications
 from hypothesis import given
@@ -148,7 +150,5 @@ def test_values_round_trip(real, integer, text):
 
 @given(st.text(alphabet="[],'\"<>= \nax1.-e", max_size=40))
 def test_any_text_gives_a_filter_or_a_broker_error(text):
-    try:
+    with contextlib.suppress(BrokerError):
         parse_filter(text)
-    except BrokerError as error:
-        assert str(error)

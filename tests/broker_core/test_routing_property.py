@@ -198,7 +198,7 @@ class World:
         return {owner for owner in wanted if self.clients[owner] == home or self.clients[owner] in routes}
 
     def _routes_by_others(self, home: str, attributes: dict, reached: set[str]) -> set[str]:
-        """Brokers whose matching subscriptions reach `home` because of other advertisements there or behind."""
+        """Brokers whose matching subscriptions reach `home` because of others' advertisements."""
         return {
             name for name in reached
             if name != home and self._held_along(home, name, attributes)
