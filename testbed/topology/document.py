@@ -133,6 +133,7 @@ def parse_document(raw: bytes | str, file: str = "<text>") -> Document:
         raise refuse(file, f"not YAML: {' '.join(str(error).split())}", "write a YAML mapping") from None
     if not isinstance(root, yaml.MappingNode):
         raise refuse(file, "the file is not a mapping", "it starts with `name:`, `network:`, `brokers:` ...")
+    _check_expansion(root, file)
     builder = _Builder(Document(file, None))
     builder.document.data = builder.build(root, ())
     if builder.problems:
@@ -162,21 +163,46 @@ def _check_shape(text: str, file: str) -> None:
             depth -= 1
 
 
+def _check_expansion(root: Any, file: str) -> None:
+    """Refuse more values than the limit, counted with all aliases expanded, without expanding them.
+
+    Anchors stand before their aliases, so a walk in document order knows a node's size when an alias repeats it.
+    """
+    sizes: dict[int, int] = {}
+
+    def size(node: Any) -> int:
+        if id(node) in sizes:
+            return sizes[id(node)]
+        sizes[id(node)] = MAX_NODES + 1  # stays, for a node that contains itself
+        children: list[Any] = []
+        if isinstance(node, yaml.MappingNode):
+            children = [child for pair in node.value for child in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            children = node.value
+        total = 1 + sum(size(child) for child in children)
+        if total > MAX_NODES:
+            mark = node.start_mark
+            hint = "write fewer aliases (&name, *name), or use count and for_each"
+            message = f"the file expands to more than {MAX_NODES} values"
+            raise refuse(file, message, hint, mark.line + 1, mark.column + 1)
+        sizes[id(node)] = total
+        return total
+
+    size(root)
+
+
 class _Builder:
     """Turns YAML nodes into plain data and notes positions; collects problems instead of stopping."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.problems: list[Problem] = []
-        self.count = 0
 
     def build(self, node: Any, path: Path_) -> Any:
-        self.count += 1
         mark = node.start_mark
-        if self.count > MAX_NODES or len(path) > MAX_DEPTH:
-            hint = "write fewer aliases (&name, *name), or use count and for_each"
-            message = f"the file expands to more than {MAX_NODES} values"
-            raise refuse(self.document.file, message, hint, mark.line + 1, mark.column + 1)
+        if len(path) > MAX_DEPTH:
+            hint = f"at most {MAX_DEPTH} levels, aliases expanded"
+            raise refuse(self.document.file, "nested too deep", hint, mark.line + 1, mark.column + 1)
         self.document.places[path] = (mark.line + 1, mark.column + 1)
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path)

@@ -78,13 +78,18 @@ def test_all_duplicates_are_told_at_once() -> None:
 def test_an_alias_bomb_is_refused_quickly() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    started = time.monotonic()
+    started = time.process_time()
     assert "expands to more than" in refusal("\n".join(lines))
-    assert time.monotonic() - started < 30
+    assert time.process_time() - started < 1
 
 
 def test_an_alias_of_itself_is_refused() -> None:
-    assert refusal("a: &a [*a]")
+    assert "expands to more than" in refusal("a: &a [*a]")
+
+
+def test_a_long_chain_of_aliases_is_refused() -> None:
+    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 600))]
+    assert "nested too deep" in refusal("\n".join(lines))
 
 
 def test_a_huge_file_is_refused_without_reading_it(tmp_path: Path) -> None:

@@ -51,9 +51,12 @@ class _Exporter:
         others += self.removals()
         self.note_network()
         lines = [f"# {self.plan.name}, exported", *(f"# PANDA cannot say: {note}" for note in self.notes)]
-        lines += ["# Phase 1", *[f"{time:g} {line}" for time, line in brokers if time == 0]]
+        lines += ["# Phase 1", *[f"{number(time)} {line}" for time, line in brokers if time == 0]]
         later = [(time, line) for time, line in brokers if time > 0] + others
-        lines += ["# Phase 2", *[f"{time:g} {line}" for time, line in sorted(later, key=lambda one: one[0])]]
+        lines += [
+            "# Phase 2",
+            *[f"{number(time)} {line}" for time, line in sorted(later, key=lambda one: one[0])],
+        ]
         return Exported("\n".join(lines) + "\n", self.notes)
 
     def time(self, id: str) -> float:
@@ -77,8 +80,8 @@ class _Exporter:
             rate = 60_000_000 / plan.period_us
             delay = max(0.0, (plan.first_us - plan.period_us) / 1_000_000)
             id = client.id if not client.subscriptions else f"{client.id}-pub"
-            arguments = f"-i {id} -s {plan.parameters['symbol']} -r {rate:g} -d {delay:g}"
-            out.append(f"{head.format(id=id)} {PUBLISHER} {arguments} -b {self.uri[client.broker]}")
+            symbol = shlex.quote(str(plan.parameters["symbol"]))
+            arguments = f"-i {id} -s {symbol} -r {number(rate)} -d {number(delay)}"out.append(f"{head.format(id=id)} {PUBLISHER} {arguments} -b {self.uri[client.broker]}")
         elif plan is not None:
             self.notes.append(f"client {client.id}: publications of source {plan.source}")
         if client.subscriptions:
@@ -122,3 +125,8 @@ def quoted(text: str) -> str:
     for character in ("\\", '"', "$", "`"):
         text = text.replace(character, "\\" + character)
     return f'"{text}"'
+
+
+def number(value: float) -> str:
+    """To a millionth, without needless zeros."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
