@@ -27,13 +27,19 @@ class SweepResult:
 
 
 def run_sweep(file: Path, results: Path, master: str, say: Say, tables: bool = True) -> SweepResult:
+    """`run_points` for a sweep file."""
+    return run_points(load_sweep(file), file.parent, results, master, say, tables)
+
+
+def run_points(
+    sweep: SweepFile, base: Path, results: Path, master: str, say: Say, tables: bool = True
+) -> SweepResult:
     """Runs the points that are not done yet, then analyses all that are, with one Spark session."""
     from testbed.analysis.session import start
 
-    sweep = load_sweep(file)
     folder = (results / sweep.name).resolve()
     wanted = points(sweep)
-    tasks = {p.id: task_of(sweep, p, file) for p in wanted}
+    tasks = {p.id: task_of(sweep, p, base) for p in wanted}
     for task in tasks.values():
         plan_of(task)  # a mistake in any point is told before anything runs
     folders = {p.id: folder / "points" / p.id for p in wanted}
@@ -53,8 +59,8 @@ def run_sweep(file: Path, results: Path, master: str, say: Say, tables: bool = T
     return SweepResult(folder, done, failed, len(wanted) - len(left), names)
 
 
-def task_of(sweep: SweepFile, point: Point, file: Path) -> Task:
-    topology = (file.parent / sweep.topology).resolve()
+def task_of(sweep: SweepFile, point: Point, base: Path) -> Task:
+    topology = (base / sweep.topology).resolve()
     return Task(point.id, str(topology), sweep.engine, sweep.clock, point.seed, point.settings)
 
 
