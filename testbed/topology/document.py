@@ -166,7 +166,7 @@ def _check_shape(text: str, file: str) -> None:
 def _check_expansion(root: Any, file: str) -> None:
     """Refuse more values than the limit, counted with all aliases expanded, without expanding them.
 
-    Anchors stand before their aliases, so a walk in document order knows a node's size when an alias repeats it.
+    Anchors stand before their aliases, so a walk in document order knows a node's size when it comes again.
     """
     sizes: dict[int, int] = {}
 

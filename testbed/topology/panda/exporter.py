@@ -81,7 +81,8 @@ class _Exporter:
             delay = max(0.0, (plan.first_us - plan.period_us) / 1_000_000)
             id = client.id if not client.subscriptions else f"{client.id}-pub"
             symbol = shlex.quote(str(plan.parameters["symbol"]))
-            arguments = f"-i {id} -s {symbol} -r {number(rate)} -d {number(delay)}"out.append(f"{head.format(id=id)} {PUBLISHER} {arguments} -b {self.uri[client.broker]}")
+            arguments = f"-i {id} -s {symbol} -r {number(rate)} -d {number(delay)}"
+            out.append(f"{head.format(id=id)} {PUBLISHER} {arguments} -b {self.uri[client.broker]}")
         elif plan is not None:
             self.notes.append(f"client {client.id}: publications of source {plan.source}")
         if client.subscriptions:
