@@ -19,16 +19,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from broker_grpc.client import Client
-from broker_grpc.content.language import format_publication
+from broker_grpc.content.language import format_publication, parse_filter
 from broker_grpc.eventloop import run
-from broker_grpc.transport import DialledStream
-from protos.envelope import VERSION, encode
-from protos.messages import Envelope, Publication, Value
+from broker_grpc.handshake import hello, read_hello
+from broker_grpc.limits import Limits
+from broker_grpc.transport import CONNECT, DialledStream, StreamLost
+from protos.envelope import VERSION, decode, encode
+from protos.messages import Ack, Advertisement, Body, Envelope, Publication, Subscription, Value
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 0.60
@@ -39,27 +41,30 @@ CONTENT: dict[str, Value] = {
     "closeEqualsLow": "true", "closeEqualsHigh": "false",
 }  # fmt: skip
 
+# What is received goes to the next process, or in the last process to whoever has opened a sink stream.
 RELAY = """
 import os, sys
 os.environ["GRPC_EXPERIMENTS"] = "-event_engine_client,-event_engine_listener"
 import asyncio, grpc
 port, target = sys.argv[1:]
+sinks = []
 async def link(_, context):
-    if target == "none":
-        channel, out = None, context  # the last one sends everything back to the sink that connected
+    if target != "none":
+        out = grpc.aio.insecure_channel("127.0.0.1:" + target).stream_stream("/relay/Link")()
     else:
-        channel = grpc.aio.insecure_channel("127.0.0.1:" + target)
-        out = channel.stream_stream("/relay/Link")()
-    async def back():
-        while (data := await out.read()) is not grpc.aio.EOF:
-            await context.write(data)
-    task = asyncio.create_task(back()) if channel else None
+        out = sinks[0]
     while (data := await context.read()) is not grpc.aio.EOF:
         await out.write(data)
+async def sink(_, context):
+    await context.write(b"welcome")
+    sinks.append(context)
+    while await context.read() is not grpc.aio.EOF:
+        pass
 async def main():
     server = grpc.aio.server()
-    handler = grpc.stream_stream_rpc_method_handler(link)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("relay", {"Link": handler}),))
+    methods = {"Link": link, "Sink": sink}
+    methods = {name: grpc.stream_stream_rpc_method_handler(method) for name, method in methods.items()}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("relay", methods),))
     server.add_insecure_port("127.0.0.1:" + port)
     await server.start()
     print("ready", flush=True)
@@ -101,50 +106,41 @@ class Processes:
             child.wait(10)
 
 
-async def eventually(attempt: Callable[[], Awaitable[bool]], patience_s: float = 20) -> None:
-    async with asyncio.timeout(patience_s):
-        while not await attempt():
-            await asyncio.sleep(0.1)
-
-
 # ---------------------------------------------------------------- the bare relay
 
 
-async def bare(processes: Processes, messages: int, payload: bytes) -> tuple[float, list[int]]:
-    """Source -> three relays -> sink, all by hand. The last relay sends what it gets back to the source's
-    call, so the last hop is the stream back through all of them: so count one way only."""
+class Pipe:
+    """A way from a source stream to a sink stream."""
+
+    def __init__(self, source: DialledStream, sink: DialledStream) -> None:
+        self.source = source
+        self.sink = sink
+
+    async def per_second(self, messages: list[bytes]) -> float:
+        async def send() -> None:
+            for data in messages:
+                await self.source.write(data)
+
+        start = time.perf_counter()
+        sending = asyncio.create_task(send())
+        for _ in messages:
+            assert await self.sink.read() is not None
+        seconds = time.perf_counter() - start
+        await sending
+        return len(messages) / seconds
+
+
+async def bare(processes: Processes) -> Pipe:
+    """Source -> three relays -> sink: as many transfers as publisher -> three brokers -> subscriber."""
     a, b, c = (str(port) for port in free_ports(3))
-    children = [processes.start("-c", SINK, c), processes.start("-c", RELAY, b, c), processes.start("-c", RELAY, a, b)]
-    for child in children:
+    for port, target in ((c, "none"), (b, c), (a, b)):
+        child = processes.start("-c", RELAY, port, target)
         assert child.stdout is not None
         child.stdout.readline()
-    stream = DialledStream(f"127.0.0.1:{a}", "/relay/Link", max_message_bytes=1 << 20)
-    await stream.write(b"warm")
-    await stream.read()
-    start = time.perf_counter()
-    for _ in range(messages - 1):
-        await stream.write(payload)
-    await stream.write(b"last")
-    assert await stream.read() == b"done"
-    seconds = time.perf_counter() - start
-    await stream.close()
-    return messages / seconds, [child.pid for child in children]
-
-
-# The third process: relays into a queue of its own as a broker does to its subscriber, and says when all came.
-SINK = RELAY.replace(
-    "        channel, out = None, context  # the last one sends everything back to the sink that connected\n",
-    "        channel, out = None, Sink(context)\n",
-).replace(
-    "async def link",
-    '''class Sink:
-    def __init__(self, context):
-        self.context = context
-    async def write(self, data):
-        if data in (b"warm", b"last"):
-            await self.context.write(b"done")
-async def link''',
-).replace("port, target = sys.argv[1:]", 'port, target = sys.argv[1], "none"')
+    sink = DialledStream(f"127.0.0.1:{c}", "/relay/Sink", max_message_bytes=1 << 20)
+    await sink.write(b"hello")
+    await sink.read()
+    return Pipe(DialledStream(f"127.0.0.1:{a}", "/relay/Link", max_message_bytes=1 << 20), sink)
 
 
 # ---------------------------------------------------------------- three brokers
@@ -181,46 +177,75 @@ def start_brokers(processes: Processes, folder: Path, count: int) -> tuple[list[
     return configs, pids
 
 
-async def chain(processes: Processes, messages: int, folder: Path) -> tuple[float, list[int]]:
-    """Publisher at B1, subscriber at B3."""
-    configs, pids = start_brokers(processes, folder, 3)
-    first, last = configs[0]["listen"], configs[-1]["listen"]
-    async with Client(first, id="pub") as publisher, Client(last, id="sub", notifications=messages) as subscriber:
-        await publisher.advertise("[class,eq,'STOCK']")
-        await subscriber.subscribe("[class,eq,'STOCK']")
-
-        async def through() -> bool:
-            await publisher.publish(CONTENT)
+async def open_client(address: str, name: str, body: Body) -> DialledStream:
+    """A bare stream, as the relay has: connect when the broker is there, make one request, see its Ack."""
+    async with asyncio.timeout(60):
+        while True:
+            stream = DialledStream(address, CONNECT, max_message_bytes=1 << 20)
             try:
-                await asyncio.wait_for(anext(subscriber), 0.3)
-            except TimeoutError:
-                return False
-            return True
+                await stream.write(hello(name, "client", 1))
+                await read_hello(stream, "broker", Limits())
+                break
+            except StreamLost:
+                await stream.close()
+                await asyncio.sleep(0.2)
+    await stream.write(encode(Envelope(body, 0, 1, VERSION)))
+    answer = decode(await stream.read() or b"").body
+    assert isinstance(answer, Ack), answer
+    assert not answer.error, answer
+    return stream
 
-        await eventually(through)
-        await asyncio.sleep(0.5)
-        while subscriber._inbox:
-            await anext(subscriber)
-        start = time.perf_counter()
-        for _ in range(messages):
-            await publisher.publish(CONTENT)
-        for _ in range(messages):
-            await asyncio.wait_for(anext(subscriber), 20)
-        seconds = time.perf_counter() - start
-    return messages / seconds, pids
+
+async def chain(processes: Processes, folder: Path) -> Pipe:
+    """Publisher at B1, subscriber at B3, both by hand: what is compared is brokers with relays."""
+    configs, _ = start_brokers(processes, folder, 3)
+    stock = parse_filter("[class,eq,'STOCK']").predicates
+    publisher = await open_client(configs[0]["listen"], "pub", Advertisement("a1", "pub", stock))
+    subscriber = await open_client(configs[-1]["listen"], "sub", Subscription("s1", "sub", stock))
+    await until_through(publisher, subscriber)
+    return Pipe(publisher, subscriber)
+
+
+def encoded(number: int) -> bytes:
+    return encode(Envelope(Publication(f"pub:{number}", "pub", "a1", 1 << 50, CONTENT), 0, 0, VERSION))
+
+
+async def until_through(publisher: DialledStream, subscriber: DialledStream) -> None:
+    """Until the overlay is up and the subscription has reached the publisher; nothing is left under way."""
+    reading = asyncio.create_task(subscriber.read())
+    sent = 0
+    async with asyncio.timeout(60):
+        while not reading.done():
+            await publisher.write(encoded(1_000_000 + sent))
+            sent += 1
+            await asyncio.wait([reading], timeout=0.3)
+        # FIFO: all that can still come has come when the last of them has.
+        await publisher.write(encoded(2_000_000))
+        while True:
+            envelope = decode(await reading or b"")
+            assert isinstance(envelope.body, Publication)
+            if envelope.body.id == "pub:2000000":
+                return
+            reading = asyncio.create_task(subscriber.read())
 
 
 async def measure(messages: int, rounds: int) -> float:
-    payload = encode(Envelope(Publication("pub:1000", "pub", "B1:a1", 1 << 50, CONTENT), 2, 0, VERSION))
-    print(f"payload {len(payload)} bytes: {format_publication(CONTENT)}")
+    """Both stand side by side and work in turns, so that whatever else the machine does hits both."""
+    print(f"payload {len(encoded(0))} bytes: {format_publication(CONTENT)}")
     ratios = []
-    for number in range(rounds):
-        with Processes() as processes:
-            relayed, _ = await bare(processes, messages, payload)
-        with Processes() as processes, tempfile.TemporaryDirectory() as folder:
-            brokered, _ = await chain(processes, messages, Path(folder))
-        ratios.append(brokered / relayed)
-        print(f"round {number + 1}: relay {relayed:.0f}/s, brokers {brokered:.0f}/s, ratio {ratios[-1]:.2f}")
+    with Processes() as processes, tempfile.TemporaryDirectory() as folder:
+        relays, brokers = await bare(processes), await chain(processes, Path(folder))
+        ready = [encoded(number) for number in range(messages)]
+        for pipe in (relays, brokers):
+            await pipe.per_second(ready[:100])
+        for number in range(rounds):
+            relayed, brokered = await relays.per_second(ready), await brokers.per_second(ready)
+            ratios.append(brokered / relayed)
+            print(
+                f"round {number + 1}: relays {relayed:.0f}/s, brokers {brokered:.0f}/s, ratio {ratios[-1]:.2f}"
+            )
+        for stream in (relays.source, relays.sink, brokers.source, brokers.sink):
+            await stream.close()
     return statistics.median(ratios)
 
 
@@ -232,11 +257,11 @@ async def many_streams() -> float:
     with Processes() as processes, tempfile.TemporaryDirectory() as folder:
         configs, _ = start_brokers(processes, Path(folder), 1)
         address = configs[0]["listen"]
-        async with Client(address, id="pub", connect_timeout_s=20) as publisher:
+        async with Client(address, id="pub", connect_timeout_s=60) as publisher:
             await publisher.advertise("[class,eq,'STOCK']")
             clients = []
             for number in range(STREAMS):
-                clients.append(await Client(address, id=f"c{number}", connect_timeout_s=20).__aenter__())
+                clients.append(await Client(address, id=f"c{number}", connect_timeout_s=60).__aenter__())
                 await clients[-1].subscribe("[class,eq,'STOCK']")
             start = time.perf_counter()
             await publisher.publish(CONTENT)
@@ -272,7 +297,10 @@ async def calls_per_hop() -> dict[str, float]:
     with Processes() as processes, tempfile.TemporaryDirectory() as folder:
         configs, pids = start_brokers(processes, Path(folder), 3)
         first, last = configs[0]["listen"], configs[-1]["listen"]
-        async with Client(first, id="pub") as publisher, Client(last, id="sub") as subscriber:
+        async with (
+            Client(first, id="pub", connect_timeout_s=60) as publisher,
+            Client(last, id="sub", connect_timeout_s=60) as subscriber,
+        ):
             await publisher.advertise("[class,eq,'STOCK']")
             await subscriber.subscribe("[class,eq,'STOCK']")
             await asyncio.sleep(1)
@@ -293,8 +321,8 @@ async def publish_paced(publisher: Client) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Broker chain against a bare relay.")
-    parser.add_argument("--messages", type=int, default=5000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--messages", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--calls", action="store_true", help="only count system calls per hop (needs strace)")
     parser.add_argument("--no-streams", action="store_true", help="leave out the thousand client streams")
     arguments = parser.parse_args()
