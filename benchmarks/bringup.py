@@ -4,7 +4,7 @@
 
 Both build the same tree of switches with the same hosts and link delays. Stock Mininet (its own Host,
 OVSSwitch and TCLink) gets neither a controller nor static ARP entries, so it does less; ours includes
-starting Open vSwitch and Ryu, all flows confirmed, all-pairs static ARP, and a check that every host reaches the next.
+starting Open vSwitch and Ryu, all flows confirmed, all-pairs static ARP, and a check of every host's way.
 Time is the wall clock outside the guest, in which virtual time stands still while anything computes. Stock
 Mininet needs its `mnexec` program (Debian: package mininet) in the PATH.
 """

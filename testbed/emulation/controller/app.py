@@ -42,6 +42,7 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         self.awaited: set[str] = set()  # multipart replies of the present poll
         self.polled = hub.Event()
         self.was_ready = False
+        self.rerouting = False
 
     def now_us(self) -> int:
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000 + self.config.epoch_offset_us
@@ -66,8 +67,14 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         datapath = message.datapath
         gone = message.reason == datapath.ofproto.OFPPR_DELETE
         up = not gone and _is_up(datapath, message.desc)
-        if self.state.port_changed(datapath.id, _name(message.desc), up):
-            self._install(sorted(self.datapaths))
+        if self.state.port_changed(datapath.id, _name(message.desc), up) and not self.rerouting:
+            self.rerouting = True
+            hub.spawn(self._reroute)
+
+    def _reroute(self) -> None:
+        """Runs when the events at hand are handled: a failing switch reports all its ports at once."""
+        self.rerouting = False
+        self._install(sorted(self.datapaths))
 
     @set_ev_cls(ofp_event.EventOFPStateChange, DEAD_DISPATCHER)  # type: ignore[untyped-decorator]
     def on_gone(self, event: Any) -> None:
@@ -115,7 +122,7 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
     def on_barrier(self, event: Any) -> None:
         self.unconfirmed.pop(event.msg.xid, None)
-        if self.state.complete and not self.unconfirmed:
+        if self.state.complete and not self.unconfirmed and not self.rerouting:
             what = "settled" if self.was_ready else "ready"
             self.report({"event": what, "t_us": self.now_us(), "down": sorted(self.state.down)})
             self.was_ready = True

@@ -39,6 +39,7 @@ class ControllerHandle:
                 stderr=log,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
+                env=_environment(),
             )
 
     @property
@@ -102,3 +103,9 @@ class ControllerHandle:
     def _last_words(self) -> str:
         lines = self._log_file.read_text(errors="replace").splitlines()[-8:]
         return "; its log ends:\n  " + "\n  ".join(lines) if lines else ""
+
+
+def _environment() -> dict[str, str]:
+    """Ryu asks for distutils; while Python has its own, setuptools' large stand-in need not be loaded."""
+    light = {"SETUPTOOLS_USE_DISTUTILS": "stdlib"} if sys.version_info < (3, 12) else {}
+    return {**os.environ, **light}

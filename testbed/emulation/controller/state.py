@@ -21,11 +21,10 @@ class ControlState:
     port_numbers: dict[str, dict[str, int]] = field(default_factory=dict)  # switch -> link -> port
     port_down: set[tuple[str, str]] = field(default_factory=set)  # (switch, link)
     installed: dict[str, Flows] = field(default_factory=dict)
-    tables: NextLinks = field(init=False)
+    _tables: dict[frozenset[str], NextLinks] = field(default_factory=dict)  # by links that are down
 
     def __post_init__(self) -> None:
         self.by_dpid = {switch.dpid: name for name, switch in self.config.switches.items()}
-        self.tables = next_links(self.config.network)
 
     def switch_joined(self, dpid: int, ports: dict[str, tuple[int, bool]]) -> str | None:
         """A switch said which ports (name -> number, up) it has; None when it is none of ours."""
@@ -40,7 +39,6 @@ class ControlState:
         for name, (_number, up) in ports.items():
             if name in planned:
                 self._note(switch, planned[name], up)
-        self.tables = next_links(self.config.network, self.down)
         return switch
 
     def port_changed(self, dpid: int, name: str, up: bool) -> bool:
@@ -51,10 +49,7 @@ class ControlState:
             return False
         before = self.down
         self._note(switch, link, up)
-        if self.down == before:
-            return False
-        self.tables = next_links(self.config.network, self.down)
-        return True
+        return self.down != before
 
     def switch_left(self, dpid: int) -> None:
         """Its flows stay in it and go on forwarding; they are installed anew when it comes back."""
@@ -67,13 +62,21 @@ class ControlState:
         return frozenset(link for _switch, link in self.port_down)
 
     @property
+    def tables(self) -> NextLinks:
+        """Routes over the links that are up; computed once for each set of links that are down."""
+        if self.down not in self._tables:
+            self._tables[self.down] = next_links(self.config.network, self.down)
+        return self._tables[self.down]
+
+    @property
     def complete(self) -> bool:
         return len(self.installed) == len(self.config.switches)
 
     def changes(self, switch: str) -> tuple[Flows, list[str]]:
         """Flows to set and destinations to forget, so that the switch follows the present tables."""
         numbers = self.port_numbers[switch]
-        wanted = {target: numbers[link] for target, link in self.tables[switch].items() if link in numbers}
+        table = self.tables[switch]
+        wanted = {target: numbers[link] for target, link in table.items() if link in numbers}
         have = self.installed[switch]
         to_set = {target: port for target, port in wanted.items() if have.get(target) != port}
         to_forget = sorted(have.keys() - wanted.keys())

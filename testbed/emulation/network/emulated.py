@@ -21,7 +21,7 @@ from testbed.emulation.network.echo import round_trips_us
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.fabric import SWITCHES, Fabric
 from testbed.emulation.network.ovs import OpenVSwitch, transaction
-from testbed.emulation.network.prober import ProbePair, ProberConfig
+from testbed.emulation.network.prober import UNKNOWN, ProbePair, ProberConfig
 from testbed.emulation.network.probes import Probes
 from testbed.emulation.network.wiring import Wiring, wire
 from testbed.errors import did_you_mean
@@ -163,9 +163,8 @@ class EmulatedNetwork:
     def _take_down(self) -> None:
         self.stop_probes()
         self.stop_capture()
-        if self._controller is not None:
-            self._controller.stop()
-            self._controller = None
+        self.stop_controller()
+        self._controller = None
         self._ovs.stop()
         self.fabric.remove()
         self._record.done()
@@ -242,8 +241,9 @@ class EmulatedNetwork:
 
     def stop_controller(self) -> None:
         """End the controller after a last reading of all counters; forwarding goes on."""
-        if self._controller is not None:
+        if self._controller is not None and self._controller.running:
             self._ovs.push_statistics()
+        if self._controller is not None:
             self._controller.stop()
 
     # What watches the network
@@ -281,7 +281,8 @@ class EmulatedNetwork:
             self._probes = None
 
     def _planned_for_probes(self) -> list[int]:
-        return [self.planned_rtt_us(source, target) or 0 for source, target in self.plan.probes.pairs]
+        planned = [self.planned_rtt_us(source, target) for source, target in self.plan.probes.pairs]
+        return [UNKNOWN if rtt is None else rtt for rtt in planned]
 
     # Changes at run time
 

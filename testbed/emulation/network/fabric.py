@@ -64,9 +64,16 @@ class Fabric:
                 rtnl.veth(self._end(one, descriptors), self._end(other, descriptors))
                 for one, other in self.wiring.ends.values()
             )
+            self._sockets[SWITCHES].send(self._switch_ends_up())
         finally:
             for descriptor in descriptors.values():
                 os.close(descriptor)
+
+    def _switch_ends_up(self) -> Iterator[Request]:
+        """Before the bridges take them: each port that comes up later makes the controller think again."""
+        for node in self.wiring.switches():
+            for end in self.wiring.of_node[node.id]:
+                yield rtnl.set_up(end.index, True, end.name)
 
     def configure_hosts(self) -> None:
         """Addresses, routes, static ARP and shapes of every host; segmentation offloads off."""
@@ -85,7 +92,6 @@ class Fabric:
         with namespaces.staying_home():
             namespaces.enter(self.namespaces[SWITCHES])
             offloads.switch_off(end.name for end in ends)
-        self._sockets[SWITCHES].send(rtnl.set_up(end.index, True, end.name) for end in ends)
         self._sockets[SWITCHES].send(self._shapes_of(ends, {}))
 
     def _end(self, end: Interface, descriptors: dict[str, int]) -> rtnl.End:

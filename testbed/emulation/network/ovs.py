@@ -74,6 +74,8 @@ class OpenVSwitch:
 
     def push_statistics(self) -> None:
         """Make the flow counters current: the daemon collects them lazily."""
+        if len(self._processes) < 2:
+            return
         with contextlib.suppress(NetworkError):
             self.appctl("revalidator/purge")
 

@@ -22,6 +22,7 @@ import msgspec
 from protos.records import ProbeResult
 from testbed.emulation.network.echo import EchoSockets, Reply
 
+UNKNOWN = -1
 LOST_AFTER_US = 5_000_000  # beyond twice the planned round trip
 
 
@@ -29,7 +30,7 @@ class ProbePair(msgspec.Struct):
     source: str
     target: str
     address: str
-    planned_us: int  # round trip; 0 = not known now, the result is not compared
+    planned_us: int  # round trip; UNKNOWN = there is no way now
 
 
 class ProberConfig(msgspec.Struct):
@@ -120,6 +121,9 @@ class Prober:
                 self._write(number, sequence, probe, -1.0)
 
     def _write(self, number: int, sequence: int, probe: Waiting, measured_us: float) -> None:
+        """Nothing is written where no round trip is planned: there is nothing to hold it against."""
+        if probe.planned_us == UNKNOWN:
+            return
         pair = self.config.pairs[number]
         result = ProbeResult(probe.t_us, pair.source, pair.target, probe.planned_us, measured_us, sequence)
         self.files[pair.source].write(msgspec.json.encode(result) + b"\n")
@@ -142,7 +146,7 @@ class Prober:
         for pair, value in zip(self.config.pairs, planned, strict=True):
             pair.planned_us = value
         for probe in self.waiting.values():
-            probe.planned_us = 0
+            probe.planned_us = UNKNOWN
 
 
 def _monotonic_us() -> int:

@@ -40,7 +40,7 @@ class Probes:
         return self._process.pid
 
     def replan(self, planned_us: list[int]) -> None:
-        """The network changed: what each pair's round trip is from now on (0 = there is no way)."""
+        """The network changed: what each pair's round trip is from now on (UNKNOWN = there is no way)."""
         with contextlib.suppress(OSError):
             self._line.sendall(json.dumps({"planned": planned_us}).encode() + b"\n")
 
