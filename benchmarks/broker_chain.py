@@ -241,9 +241,8 @@ async def measure(messages: int, rounds: int) -> float:
         for number in range(rounds):
             relayed, brokered = await relays.per_second(ready), await brokers.per_second(ready)
             ratios.append(brokered / relayed)
-            print(
-                f"round {number + 1}: relays {relayed:.0f}/s, brokers {brokered:.0f}/s, ratio {ratios[-1]:.2f}"
-            )
+            rates = f"relays {relayed:.0f}/s, brokers {brokered:.0f}/s"
+            print(f"round {number + 1}: {rates}, ratio {ratios[-1]:.2f}")
         for stream in (relays.source, relays.sink, brokers.source, brokers.sink):
             await stream.close()
     return statistics.median(ratios)

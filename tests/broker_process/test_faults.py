@@ -1,0 +1,103 @@
+"""Faults in the middle of traffic through real brokers: what may be lost is lost, nothing else happens."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+from overlay import Overlay, check_deliveries
+
+from broker_grpc.client import Client
+from broker_grpc.content.language import parse_filter, parse_publication
+from protos.records import LogEvent
+
+PATIENCE_S = 20
+
+
+def events_of(*paths: Path) -> list[LogEvent]:
+    return [
+        msgspec.json.decode(line, type=LogEvent) for path in paths for line in path.read_bytes().splitlines()
+    ]
+
+
+async def test_a_neighbour_killed_in_mid_stream(tmp_path: Path) -> None:
+    """No phantom and no duplicate ever, and nothing missing once all is settled again."""
+    overlay = await Overlay(tmp_path, 4, [(1, 2), (2, 3), (2, 4)]).start()
+    paths = [tmp_path / f"{name}.jsonl" for name in ("alice", "bob", "carol")]
+    async with (
+        Client(overlay[1].address, id="alice", events=paths[0]) as alice,
+        Client(overlay[3].address, id="bob", events=paths[1]) as bob,
+        Client(overlay[1].address, id="carol", events=paths[2]) as carol,
+    ):
+        await alice.advertise("[class,eq,'X'],[n,isPresent,0]")
+        await bob.subscribe("[class,eq,'X'],[n,>,100]")
+        await carol.subscribe("[class,eq,'X']")
+        await overlay.settled()
+        numbers = iter(range(1_000_000))
+
+        async def keep_publishing() -> None:
+            while True:
+                await alice.publish({"class": "X", "n": next(numbers)})
+                await asyncio.sleep(0.002)
+
+        publishing = asyncio.create_task(keep_publishing())
+        await asyncio.sleep(0.5)
+        overlay[2].kill()
+        await overlay[1].wait_for(links=0)
+        await overlay[3].wait_for(links=0)
+        overlay[2].config["incarnation"] = 2
+        overlay[2].start()
+        await overlay[2].wait_for(links=3, advertisements=1, subscriptions=1)
+        await overlay.settled()
+        publishing.cancel()
+        settled = next(numbers)
+        for _ in range(200):
+            await alice.publish({"class": "X", "n": next(numbers)})
+        await asyncio.sleep(1)
+    overlay.stop()
+
+    events = events_of(*paths)
+    content = {e.message: parse_publication(e.content) for e in events if e.kind == "PUBLISHED"}
+    wanted = {"bob": parse_filter("[class,eq,'X'],[n,>,100]"), "carol": parse_filter("[class,eq,'X']")}
+    seen = [(event.node, event.message) for event in events if event.kind == "DELIVERED"]
+    assert len(seen) == len(set(seen)), "duplicates"
+    assert all(wanted[node].matches(content[message]) for node, message in seen), "phantoms"
+    after = {message for message, attributes in content.items() if int(attributes["n"]) > settled}
+    assert len(after) == 200
+    assert {message for node, message in seen if node == "bob"} >= after
+    # Carol sits at the publisher's own broker: the fault is none of hers.
+    assert {message for node, message in seen if node == "carol"} == set(content)
+
+
+async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> None:
+    from broker_nodes import Poker
+
+    from protos.messages import Subscription
+
+    options = {"output_queue_messages": 100, "output_queue_bytes": 1 << 20}
+    overlay = await Overlay(tmp_path, 2, [(1, 2)], options=options).start()
+    paths = [tmp_path / "alice.jsonl", tmp_path / "bob.jsonl"]
+    deaf = await Poker(overlay[2].address, "deaf").greet()
+    await deaf.send(Subscription("", "deaf", parse_filter("[class,eq,'X']").predicates), request=1)
+    async with (
+        Client(overlay[1].address, id="alice", events=paths[0]) as alice,
+        Client(overlay[2].address, id="bob", events=paths[1]) as bob,
+    ):
+        await alice.advertise("[class,eq,'X']")
+        await bob.subscribe("[class,eq,'X']")
+        await overlay.settled()
+        for number in range(2000):
+            await alice.publish({"class": "X", "n": number}, payload=bytes(2000))
+            if number % 20 == 0:
+                await asyncio.sleep(0.02)
+        for number in range(2000):
+            assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["n"] == number
+    await deaf.close()
+    status = overlay[2].status()
+    overlay.stop()
+    assert check_deliveries(events_of(*paths)) == 2000
+    dropped = overlay[2].logged("DROPPED")
+    assert len(dropped) == status["dropped"] > 0
+    assert {event.peer for event in dropped} == {"deaf"}
+    assert overlay[1].logged("DROPPED") == []
