@@ -292,6 +292,8 @@ class Broker:
         return self.links.admit(hello)
 
     def _peer_up(self, stimulus: PeerUp) -> None:
+        if self.links.get(stimulus.peer) is not None:
+            self._peer_down(PeerDown(stimulus.peer, "replaced by a newer stream"))
         peer = self.links.up(stimulus.peer, stimulus.kind, stimulus.incarnation)
         if peer.kind == "broker":
             self.log(LogEvent(kind="LINK_UP", peer=peer.name))

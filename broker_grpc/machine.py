@@ -1,7 +1,7 @@
 """The sans-IO contract: a protocol is told what happened and answers what to do.
 
     effects  = machine.handle(now_us, stimulus)
-    deadline = machine.next_deadline_us()      # absolute, or None
+    deadline = machine.next_deadline_us()      # absolute, or None; one in the past means now
 
 A machine never opens a socket, reads a clock, sleeps, or draws from a global random source.
 Configuration and a seeded `random.Random` come in through its constructor. Two drivers exist, the

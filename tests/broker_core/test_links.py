@@ -86,6 +86,18 @@ def test_incarnation_of_process_and_dial():
     assert hello_incarnation(3, 18) > hello_incarnation(3, 17) > hello_incarnation(2, 10_000)
 
 
+def test_a_stream_that_replaces_another_starts_from_nothing():
+    """If the driver does not report the end of the older stream, its routes go all the same."""
+    broker = broker_with_peers()
+    answers(broker, "c", Subscription("mine", "", (predicate(),)), 1)
+    broker.handle(3, PeerUp("c", "client", 2))
+    assert len(broker.routing.prt) == 0
+    broker.handle(4, Received("B2", Envelope(Advertisement("a", "P", (predicate(),)), 1)))
+    effects = broker.handle(5, PeerUp("B2", "broker", 2))
+    assert len(broker.routing.srt) == 0
+    assert [e.event.kind for e in effects if isinstance(e, Log)][:2] == ["LINK_DOWN", "LINK_UP"]
+
+
 # ---------------------------------------------------------------- faults and repair
 
 
