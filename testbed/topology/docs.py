@@ -13,12 +13,14 @@ import typing
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from broker_grpc.config import BrokerOptions
 from testbed.topology import quantities
 from testbed.topology.quantities import Kind
+from testbed.topology.resolve.content import algorithms
 from testbed.topology.schema import TopologyFile
 from testbed.topology.schema.base import Section
 from testbed.workload.sources import SOURCES
@@ -76,7 +78,7 @@ def page_text() -> str:
     parts = [INTRODUCTION, units_text()]
     for model in models_in_order(TopologyFile):
         parts.append(model_text(model))
-    parts += [sources_text(), options_text()]
+    parts += [sources_text(), options_text(), algorithms_text()]
     return "\n".join(parts)
 
 
@@ -190,17 +192,28 @@ def sources_text() -> str:
 
 def options_text() -> str:
     """The broker's options, read from where they are declared."""
-    hints = typing.get_type_hints(BrokerOptions, include_extras=True)
     lines = ["## Broker options", "", "What `options` of brokers can say. Times are in microseconds.", ""]
-    lines += ["| option | default | meaning |", "|---|---|---|"]
-    defaults = BrokerOptions()
-    for name in BrokerOptions.__struct_fields__:
-        meaning = next(
-            (m.description for m in hints[name].__metadata__ if getattr(m, "description", None)), ""
-        )
+    return "\n".join([*lines, *struct_table(BrokerOptions)]) + "\n"
+
+
+def algorithms_text() -> str:
+    """Parameters of the algorithms, read from where they are declared."""
+    out = ["## Algorithms", "", "What `algorithm: {name: ...}` can say. Times are in microseconds.", ""]
+    for name, kind in algorithms().items():
+        out += [f"### {name}", "", *struct_table(kind), ""]
+    return "\n".join(out)
+
+
+def struct_table(kind: type[msgspec.Struct]) -> list[str]:
+    """Field, default and meaning of a struct with annotated fields."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    lines = ["| name | default | meaning |", "|---|---|---|"]
+    defaults = kind()
+    for name in kind.__struct_fields__:
+        meanings = [getattr(meta, "description", None) for meta in getattr(hints[name], "__metadata__", ())]
         value = json.dumps(getattr(defaults, name)).replace('"', "")
-        lines.append(f"| `{name}` | `{value}` | {meaning} |")
-    return "\n".join(lines) + "\n"
+        lines.append(f"| `{name}` | `{value}` | {next((m for m in meanings if m), '')} |")
+    return lines
 
 
 def schema_text() -> str:

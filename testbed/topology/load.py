@@ -18,7 +18,12 @@ from testbed.topology.resolve.clients import (
     build_programs,
     draft_clients,
 )
-from testbed.topology.resolve.content import check_filters, check_options, complete_publications
+from testbed.topology.resolve.content import (
+    check_algorithms,
+    check_filters,
+    check_options,
+    complete_publications,
+)
 from testbed.topology.resolve.events import Context, build_events, in_order
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names, names_of
@@ -71,6 +76,7 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     brokers = place_brokers(drafts, file, sites, report)
     overlay = build_overlay(file, drafts, report)
     check_options(file, drafts, report)
+    check_algorithms(file, drafts, report)
     placed = build_clients(file, data, brokers, sites, folder, report)
     programs, origin = build_programs(file, data, brokers, sites, report)
     network = sites.network(report)

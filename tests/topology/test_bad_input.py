@@ -70,6 +70,18 @@ CASES = {
         "defaults: {broker: {options: {matching_us: fast}}}",
         "4:44: broker option matching_us",
     ),
+    "unknown algorithm": (
+        "algorithm: {name: grap}",
+        "4:19: there is no algorithm 'grap'; did you mean 'grape'?",
+    ),
+    "unknown parameter of an algorithm": (
+        "algorithm: {name: grape, wieght: 5}",
+        "4:26: algorithm grape has no parameter 'wieght'; did you mean 'weight'?",
+    ),
+    "bad parameter of an algorithm": (
+        "algorithm: {name: pop, threshold: 0}",
+        "algorithm 'pop': Expected `int` >= 1",
+    ),
     "overlay link to nobody": ("overlay: {links: [[B1, B2], [B2, B7]]}", "4:34: there is no broker 'B7'"),
     "overlay link to itself": ("overlay: {links: [[B1, B1]], connected: false}", "from 'B1' to itself"),
     "cycle where a tree is needed": (

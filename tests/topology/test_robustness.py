@@ -29,6 +29,7 @@ GOOD: dict[str, Any] = {
         "A": {"node": "h1"},
         "B": {"count": 2, "nodes": ["h2", "d"], "items": {"B2": {"options": {"max_hops": 4}}}},
     },
+    "algorithm": {"name": "grape", "weight": 50, "prioritise": "delay"},
     "overlay": {"links": [["B1", "A"], ["B2", "A"]]},
     "workload": {"quotes": {"source": "stock", "rate": "60/min", "parameters": {"symbol": "IBM"}}},
     "clients": {
