@@ -23,7 +23,7 @@ from broker_grpc.links import Links, Peer
 from broker_grpc.machine import CloseLink, Effects, Log, PeerDown, PeerUp, Received, Rejected, Stimulus
 from broker_grpc.outbox import UNCOUNTED, Outbox, id_of, publication_size
 from broker_grpc.routekeeper import RouteKeeper
-from broker_grpc.service import Monitor, OutputQueue
+from broker_grpc.service import Monitor, OutputQueue, Sampler
 from broker_grpc.station import Station
 from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import (
@@ -86,12 +86,14 @@ class Broker:
                 self._matched,
                 self._control,
             )
-        self._sample_at: int | None = None
+        self._sampler = Sampler(options.sample_every_us, self.monitor)
         self._brokers = self.links.brokers
         self._clients = self.links.clients
         self._match = self.routing.prt.index.match_hops
         self._actions = self._table()
         self._layer = layer
+        timed = options.heartbeat_interval_us or options.sample_every_us or options.repair_grace_us
+        self._timeless = not timed and self._station is None and layer is None
         if layer is not None:
             layer.attach(self)
 
@@ -137,12 +139,16 @@ class Broker:
         return effects
 
     def next_deadline_us(self) -> int | None:
-        due = [self.links.next_deadline_us(), self._keeper.next_deadline_us(), self._sample_deadline()]
+        """Asked after every message, so the usual broker answers at once."""
+        if self._timeless:
+            return None
+        due = _earlier(self._sampler.next_deadline_us(), self.links.next_deadline_us())
+        due = _earlier(due, self._keeper.next_deadline_us())
         if self._station is not None:
-            due.append(self._station.next_deadline_us())
+            due = _earlier(due, self._station.next_deadline_us())
         if self._layer is not None:
-            due.append(self._layer.next_deadline_us())
-        return min((d for d in due if d is not None), default=None)
+            due = _earlier(due, self._layer.next_deadline_us())
+        return due
 
     def _run_due(self, now_us: int) -> None:
         """Do what deadlines up to now ask for."""
@@ -151,8 +157,9 @@ class Broker:
         self._keeper.deadline(now_us)
         if _reached(self.links.next_deadline_us(), now_us):
             self._beat(now_us)
-        if _reached(self._sample_deadline(), now_us):
-            self._sample(now_us)
+        if _reached(self._sampler.next_deadline_us(), now_us):
+            for event in self._sampler.sample(now_us, len(self._station or ())):
+                self.log(event)
         if self._layer is not None and _reached(self._layer.next_deadline_us(), now_us):
             self._layer.deadline(now_us)
 
@@ -324,24 +331,6 @@ class Broker:
         for peer in dead:
             self._outbox.effects.append(CloseLink(peer, "no answer to heartbeats", redial=True))
 
-    # ------------------------------------------------------------ monitor
-
-    def _sample_deadline(self) -> int | None:
-        if not self.options.sample_every_us:
-            return None
-        return 0 if self._sample_at is None else self._sample_at
-
-    def _sample(self, now_us: int) -> None:
-        """The first time only starts the clock; samples then keep their distance, and a late one is one."""
-        every, first = self.options.sample_every_us, self._sample_at is None
-        self._sample_at = max((self._sample_at or now_us) + every, now_us + 1)
-        input_utilisation, output_utilisation = self.monitor.utilisations(now_us)
-        if first:
-            return
-        waiting = len(self._station) if self._station is not None else 0
-        self.log(LogEvent(kind="SAMPLED", queue=waiting, input_utilisation=input_utilisation,
-                          output_utilisation=output_utilisation))  # fmt: skip
-
     # ------------------------------------------------------------ for the layer
 
     def send(self, peer: str, body: Body, request: int = 0) -> None:
@@ -387,6 +376,12 @@ class Broker:
             "deliveries": self._outbox.deliveries,
             "dropped": self._outbox.dropped,
         }
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)
 
 
 def _reached(deadline: int | None, now_us: int) -> bool:

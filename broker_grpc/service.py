@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from broker_grpc.config import BrokerOptions
 from protos.messages import Envelope
+from protos.records import LogEvent
 
 
 class Average:
@@ -85,6 +86,29 @@ class Monitor:
 
     def forget(self, peer: str) -> None:
         self.output_queueing.pop(peer, None)
+
+
+class Sampler:
+    """Periodic SAMPLED events; the driver adds the memory of its process."""
+
+    def __init__(self, every_us: int, monitor: Monitor) -> None:
+        self._every_us = every_us
+        self._monitor = monitor
+        self._at: int | None = None
+
+    def next_deadline_us(self) -> int | None:
+        return (self._at or 0) if self._every_us else None
+
+    def sample(self, now_us: int, waiting: int) -> list[LogEvent]:
+        """The first time only starts the clock. Samples keep their distance; missed ones are not made up."""
+        first = self._at is None
+        self._at = max((self._at or now_us) + self._every_us, now_us + 1)
+        used = self._monitor.utilisations(now_us)
+        if first:
+            return []
+        return [
+            LogEvent(kind="SAMPLED", queue=waiting, input_utilisation=used[0], output_utilisation=used[1])
+        ]
 
 
 class Arrival(NamedTuple):
