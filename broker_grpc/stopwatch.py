@@ -26,8 +26,8 @@ class Stopwatch:
         self._monitor.arrivals += 1
         self._monitor.observe_input(0, took_us)
         for effect in effects:
-            if effect.__class__ is Log and effect.event.kind == "PROCESSED":  # type: ignore[union-attr]
-                effect.event.matching_us = took_us  # type: ignore[union-attr]
+            if effect.__class__ is Log and effect.event.kind == "PROCESSED":
+                effect.event.matching_us = took_us
                 break
         return effects
 

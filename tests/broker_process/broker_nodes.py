@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import random
 import socket
 from pathlib import Path
 from typing import Any
@@ -23,10 +25,12 @@ PATIENCE_S = 20
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Below the range from which outgoing connections get theirs: a restarted broker finds its port free."""
+    while True:
+        port = random.randrange(15_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class BrokerNode:
