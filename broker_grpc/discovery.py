@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from broker_grpc.content.routing import Routing
-from broker_grpc.errors import ProtocolError
+from broker_grpc.errors import DuplicateError, ProtocolError
 from broker_grpc.links import Links, Peer
 from broker_grpc.machine import CloseLink
 from broker_grpc.outbox import Outbox
@@ -54,7 +54,10 @@ class Discovery:
 
     def request(self, peer: Peer, envelope: Envelope, body: DiscoveryRequest) -> None:
         self._refuse_cycle(body.id)
-        if body.id in self._source:
+        known = self._source.get(body.id)
+        if known == peer.name or (known is not None and peer.kind == "client"):
+            raise DuplicateError(f"discovery {body.id!r} was here before: every flood needs an id of its own")
+        if known is not None:
             raise ProtocolError(f"the overlay is not a tree: discovery {body.id} came by two links")
         self._remember(body.id, peer.name)
         if not body.id.startswith(TREE):

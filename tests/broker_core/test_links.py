@@ -274,6 +274,17 @@ def test_discovery_names_every_broker_and_link():
     assert next(e.body.clients for e in monitor.got if e.body.broker == "B3") == ("monitor",)
 
 
+def test_a_discovery_needs_an_id_of_its_own():
+    net = Network()
+    net.tree(TREE)
+    monitor = net.client("monitor", "B3")
+    for _ in range(2):
+        net.say("monitor", DiscoveryRequest("d1"))
+        net.settle()
+    assert [e.body.type for e in monitor.got] == ["broker_information"] * 4 + ["refusal"]
+    assert monitor.got[-1].body.reason == "duplicate"
+
+
 # ---------------------------------------------------------------- bad input: refused, and the link stays up
 
 
