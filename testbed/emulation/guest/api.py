@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -71,7 +72,8 @@ class Guest(GuestHandle):
         return {
             "clock": self.spec.clock,
             "hostname": self.spec.hostname,
-            "seed": self.spec.seed if self.spec.clock == "virtual" else None,
+            # In real time a seed of its own each: a kernel without entropy blocks the first getrandom for minutes.
+            "seed": self.spec.seed if self.spec.clock == "virtual" else secrets.randbits(62),
             "shared": [os.path.abspath(path) for path in shared],
             "openvswitch": self.spec.openvswitch,
             "first_jobs": [FIRST_JOB],
