@@ -72,7 +72,7 @@ class Guest(GuestHandle):
         return {
             "clock": self.spec.clock,
             "hostname": self.spec.hostname,
-            # In real time a seed of its own each: a kernel without entropy blocks the first getrandom for minutes.
+            # Without entropy the first getrandom in a real-time guest blocks for minutes.
             "seed": self.spec.seed if self.spec.clock == "virtual" else secrets.randbits(62),
             "shared": [os.path.abspath(path) for path in shared],
             "openvswitch": self.spec.openvswitch,
