@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from testbed.analysis.interests import FOREVER
 from testbed.analysis.logs import LogHealth
 from testbed.analysis.runs import Run
 from testbed.analysis.timeline import Rows
@@ -92,10 +93,11 @@ def wire_agrees(e: Evidence) -> Verdict:
     known = e.link_messages[e.link_messages["wire_messages"].notna()]
     if not len(known):
         return Verdict(name, "unknown", "no direction of an overlay link was captured whole", _states(e.wire))
-    differing = known[known["wire_messages"] != known["log_messages"]]
+    log, wire = known["log_messages"] + known["late_log"], known["wire_messages"] + known["late_wire"]
+    differing = known.assign(log=log, wire=wire)[log != wire]
     blind = len(e.link_messages) - len(known)
     directions = len(known.drop_duplicates(["source", "target"]))
-    scope = f"{int(known['log_messages'].sum())} messages in {directions} directions"
+    scope = f"{int(log.sum())} messages in {directions} directions"
     scope += (
         f"; {blind} rows without wire counts ({', '.join(_states(e.wire)) or 'not captured'})"
         if blind
@@ -107,9 +109,8 @@ def wire_agrees(e: Evidence) -> Verdict:
     told = [(_difference(row), _explained(row, reasons)) for row in differing.itertuples()]
     unexplained = [text for text, why in told if not why]
     if unexplained:
-        return Verdict(
-            name, "fail", f"{len(unexplained)} counts differ without an explanation", unexplained[:EVIDENCE]
-        )
+        text = f"{len(unexplained)} counts differ without an explanation"
+        return Verdict(name, "fail", text, unexplained[:EVIDENCE])
     evidence = [f"{text}: {why}" for text, why in told]
     return Verdict(name, "pass", f"{scope}; {len(told)} counts differ, each explained", evidence[:EVIDENCE])
 
@@ -120,10 +121,12 @@ def _states(wire: pd.DataFrame) -> list[str]:
 
 
 def _difference(row: Any) -> str:
-    return f"{row.source} to {row.target}, {row.type}: log {row.log_messages}, wire {row.wire_messages}"
+    return f"{row.source} to {row.target}, {row.type}: log {row.log}, wire {row.wire}"
 
 
 def _explained(row: Any, reasons: dict[str, str]) -> str:
+    if 0 <= row.log - row.wire <= row.late_log:
+        return f"{row.late_log} were logged while the brokers stopped, and their streams were cut"
     return reasons.get("") or reasons.get(row.source) or reasons.get(f"{row.source}>{row.target}") or ""
 
 
@@ -139,8 +142,10 @@ def explanations(e: Evidence) -> dict[str, str]:
         found[""] = "captures are damaged"
     if e.run.plan.capture.ring_megabytes:
         found[""] = "the capture is a ring: old packets were overwritten"
+    ended = min((event["t_us"] for event in e.rare if event["kind"] == "RUN_ENDED"), default=FOREVER)
     for event in e.rare:
-        found.update(_excuse(event, e.run.brokers))
+        if event["t_us"] <= ended:  # every link goes down when the run has ended; that excuses nothing
+            found.update(_excuse(event, e.run.brokers))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from protos.records import CaptureFile, Fidelity, Manifest
+from protos.records import CaptureFile, Fidelity, LogEvent, Manifest
 from testbed.analysis.wire.capture import Capture
 from testbed.errors import InputError
 from testbed.runfolder import RunFolder
@@ -81,13 +82,31 @@ class Run:
         """Every capture file of the folder, whether the manifest names it or not."""
         listed = {Path(c.file).name: c for c in self.manifest.captures}
         files = sorted([*self.folder.pcap.glob("*.pcap"), *self.folder.pcap.glob("*.pcapng")])
-        return [self._capture(path, listed.get(path.name)) for path in files]
+        nodes = {path: self._captured_node(path, listed) for path in files}
+        captured = frozenset(address for node in nodes.values() for address in self._addresses(node))
+        return [self._capture(path, node, listed.get(path.name), captured) for path, node in nodes.items()]
 
-    def _capture(self, path: Path, listed: CaptureFile | None) -> Capture:
-        node = listed.node if listed else self._node_of(path.stem)
+    def _captured_node(self, path: Path, listed: dict[str, CaptureFile]) -> str:
+        return listed[path.name].node if path.name in listed else self._node_of(path.stem)
+
+    def _capture(
+        self, path: Path, node: str, listed: CaptureFile | None, captured: frozenset[int]
+    ) -> Capture:
         interface = listed.interface if listed else path.stem[len(node) + 1 :]
         ports = frozenset(broker.port for broker in self.plan.brokers)
-        return Capture(str(path), self.key, node, interface, self._addresses(node), ports)
+        own = self._addresses(node)
+        return Capture(str(path), self.key, node, interface, own, captured, ports, self.ended_us * 1000)
+
+    @cached_property
+    def ended_us(self) -> int:
+        """When the run ended and its processes were told to stop, by the harness; 0 = it does not say."""
+        journal = self.folder.events / "harness.jsonl"
+        lines = journal.read_bytes().splitlines() if journal.exists() else []
+        for line in lines:
+            if b'"RUN_ENDED"' in line:
+                with contextlib.suppress(msgspec.MsgspecError):
+                    return msgspec.json.decode(line, type=LogEvent).t_us
+        return 0
 
     def _node_of(self, stem: str) -> str:
         """The longest node id that the file's name begins with."""

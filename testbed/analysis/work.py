@@ -118,13 +118,14 @@ class Work:
 
     def _frames(self, pool: ThreadPoolExecutor, facts: Future[pd.DataFrame]) -> dict[str, pd.DataFrame]:
         rows = sum(self.delivered.values())
+        ended = {key: timeline.ended_us for key, timeline in self.timelines.items()}
         ids = {key: sorted(brokers) for key, brokers in self.brokers.items()}
         self.pairs = self._follow().persist()
         queries: dict[str, Callable[[], DataFrame]] = {
             "losses": lambda: losses(self.pairs),
             "delay": lambda: delay(self.pairs, rows),
             "hop_distribution": lambda: hop_distribution(self.pairs),
-            "log": lambda: log_counts(self.events),
+            "log": lambda: log_counts(self.events, ended),
             "load": lambda: load(self.events, ids),
         }
         self.large = rows > COLLECT_ROWS

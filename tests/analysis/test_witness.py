@@ -156,16 +156,18 @@ def test_ports_used_twice_are_two_connections(tmp_path: Path) -> None:
     assert found == {(0, 3), (1, 3)}
 
 
-def test_only_what_the_capturing_host_sent_counts(tmp_path: Path) -> None:
+def test_what_another_capture_has_is_not_counted_again(tmp_path: Path) -> None:
     from ipaddress import IPv4Address
 
     talk = Talk(("10.0.0.1", 40000), ("10.0.0.2", 5000))
     talk.say(10**6, b"\x52\x00", by_client=True)
     talk.say(2 * 10**6, b"\x52\x00", by_client=False)
     write_capture(tmp_path / "a.pcap", [talk])
-    own = frozenset({int(IPv4Address("10.0.0.2"))})
-    rows = witness(Capture(str(tmp_path / "a.pcap"), addresses=own)).to_pylist()
-    assert {r["source"] for r in rows} == {"10.0.0.2:5000"}
+    one, two = int(IPv4Address("10.0.0.1")), int(IPv4Address("10.0.0.2"))
+    capture = Capture(str(tmp_path / "a.pcap"), addresses=frozenset({two}), captured=frozenset({one, two}))
+    assert {r["source"] for r in witness(capture).to_pylist()} == {"10.0.0.2:5000"}
+    alone = Capture(str(tmp_path / "a.pcap"), addresses=frozenset({two}), captured=frozenset({two}))
+    assert {r["source"] for r in witness(alone).to_pylist()} == {"10.0.0.1:40000", "10.0.0.2:5000"}
 
 
 def test_a_newer_or_broken_envelope_is_counted_as_such(tmp_path: Path) -> None:

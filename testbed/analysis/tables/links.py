@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Address
+
 import pandas as pd
 
 from testbed.analysis.runs import Run
@@ -42,7 +44,7 @@ def _captured(facts: pd.DataFrame, run: Run) -> dict[tuple[str, str], tuple[int,
     for link in run.plan.network.links:
         neighbours.setdefault(link.a, []).append(link.b)
         neighbours.setdefault(link.b, []).append(link.a)
-    traffic = facts[facts["fact"] == "traffic"]
+    traffic = facts[(facts["fact"] == "traffic") & _own(facts, run)]
     sums = traffic.groupby(["node", "interface"])[["packets", "bytes"]].sum()
     for capture in run.captures:
         near = neighbours.get(capture.node, [])
@@ -55,6 +57,21 @@ def _captured(facts: pd.DataFrame, run: Run) -> dict[tuple[str, str], tuple[int,
         key = (capture.node, capture.interface)
         found[capture.node, peer] = tuple(int(v) for v in sums.loc[key]) if key in sums.index else (0, 0)  # type: ignore[assignment]
     return found
+
+
+def _own(facts: pd.DataFrame, run: Run) -> pd.Series:
+    """Traffic that the capturing host sent; a capture also has what came from hosts without one."""
+    addresses = {(capture.node, address) for capture in run.captures for address in capture.addresses}
+    senders = facts["source"].fillna("").str.rpartition(":")[0]
+    own = [(node, _number(sender)) in addresses for node, sender in zip(facts["node"], senders, strict=True)]
+    return pd.Series(own, index=facts.index, dtype=bool)
+
+
+def _number(address: str) -> int:
+    try:
+        return int(IPv4Address(address))
+    except ValueError:
+        return -1
 
 
 def _interface_number(interface: str) -> int:

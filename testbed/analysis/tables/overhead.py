@@ -10,7 +10,7 @@ COLUMNS = {
     "link": "overlay (between brokers) or client (broker to client; clients do not log what they send)",
     "class": "data (publications) or control (everything else); all in the sum over both",
     "type": "message type (name of the Envelope's body field), or all",
-    "log_messages": "messages sent, by the brokers' logs",
+    "log_messages": "messages sent until the run's end (stopping is not counted), by the brokers' logs",
     "log_bytes": "encoded Envelopes sent, bytes, by the logs",
     "wire_messages": "the same from the captures; null = not known, see `wire`",
     "wire_bytes": "encoded Envelopes, bytes, from the captures",
@@ -27,18 +27,28 @@ LINK_COLUMNS = {
     "wire_messages": "messages, from the captures; null = that direction was not captured or not read whole",
     "log_bytes": "encoded Envelopes, bytes, by the log",
     "wire_bytes": "encoded Envelopes, bytes, from the captures",
+    "late_log": "messages logged after the run's end, while the processes stop; not in the counts before",
+    "late_wire": "the same from the captures",
 }
 DATA = "publication"
 PAIR = ["run", "sender", "receiver", "type"]
 
 
-def log_counts(events: DataFrame) -> DataFrame:
-    """run, sender, receiver, type -> messages, bytes sent by brokers, from their logs."""
+def log_counts(events: DataFrame, ended_us: dict[str, int]) -> DataFrame:
+    """run, sender, receiver, type -> messages and bytes sent by brokers until the run's end, and messages
+    after it, from their logs. `ended_us`: by run."""
+    late = f.lit(False)
+    for run, end in ended_us.items():
+        late |= (f.col("run") == run) & (f.col("t_us") > end)
     sent = events.where(f.col("kind").isin("FORWARDED", "NOTIFIED", "SENT"))
     kind = f.when(f.col("kind") == "SENT", f.col("type")).otherwise(f.lit(DATA))
     return sent.groupBy(
         "run", f.col("node").alias("sender"), f.col("peer").alias("receiver"), kind.alias("type")
-    ).agg(f.count("*").alias("messages"), f.sum("bytes").alias("bytes"))
+    ).agg(
+        f.count(f.when(~late, 1)).alias("messages"),
+        f.sum(f.when(late, 0).otherwise(f.col("bytes"))).alias("bytes"),
+        f.count(f.when(late, 1)).alias("late"),
+    )
 
 
 def link_messages(
@@ -55,9 +65,10 @@ def link_messages(
     both = both.merge(seen.assign(seen=True), on=["run", "source", "target"], how="left")
     known = both["seen"].notna()
     out = both[["run", "source", "target", "type"]].copy()
-    for unit in ("messages", "bytes"):
-        out[f"log_{unit}"] = both[f"{unit}_log"].fillna(0).astype("int64")
-        out[f"wire_{unit}"] = both[f"{unit}_wire"].fillna(0).where(known).astype("Int64")
+    names = {"messages": "{}_messages", "bytes": "{}_bytes", "late": "late_{}"}
+    for unit, name in names.items():
+        out[name.format("log")] = both[f"{unit}_log"].fillna(0).astype("int64")
+        out[name.format("wire")] = both[f"{unit}_wire"].fillna(0).where(known).astype("Int64")
     return out[["run", *LINK_COLUMNS]].sort_values(["run", "source", "target", "type"], ignore_index=True)
 
 
@@ -82,6 +93,7 @@ def overhead(
     both["class"] = both["type"].map(lambda kind: "data" if kind == DATA else "control")
     for name in ("log_messages", "log_bytes", "wire_messages", "wire_bytes"):
         both[name] = both[name].fillna(0).astype("int64")
+    both = both[(both["log_messages"] > 0) | (both["wire_messages"] > 0)]  # nothing but stopping is left out
     both = pd.concat([both, _totals(both)], ignore_index=True)
     return _compared(both, deliveries, captured)
 

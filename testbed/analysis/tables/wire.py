@@ -23,6 +23,7 @@ COLUMNS = {
     "connections": "TCP connections",
 }
 OVERLAY, CLIENT = "/testbed.broker.Overlay/", "/testbed.broker.PubSub/"
+COUNTS = ["messages", "bytes", "late"]
 KEY = ["run", "source", "target", "connection", "stream"]
 
 
@@ -50,13 +51,14 @@ def _listed(frame: pd.DataFrame, end: str, brokers: dict[tuple[str, str], str]) 
 
 
 def wire_counts(facts: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
-    """run, sender, receiver, link, type -> messages, bytes, over all connections that were read whole."""
-    counts = facts[facts["fact"] == "count"][[*KEY, "type", "messages", "bytes"]]
+    """run, sender, receiver, link, type -> messages and bytes until the run's end, and messages after it."""
+    counts = facts[facts["fact"] == "count"][[*KEY, "type", "state", "messages", "bytes"]]
     named = counts.merge(calls, on=KEY, how="left").dropna(subset=["sender"])
-    sums = named.groupby(["run", "sender", "receiver", "link", "type"], as_index=False)[
-        ["messages", "bytes"]
-    ].sum()
-    return sums.astype({"messages": "int64", "bytes": "int64"})
+    late = named["state"] == "late"
+    named["late"] = named["messages"].where(late, 0)
+    named[["messages", "bytes"]] = named[["messages", "bytes"]].mask(late, 0)
+    sums = named.groupby(["run", "sender", "receiver", "link", "type"], as_index=False)[COUNTS].sum()
+    return sums.astype(dict.fromkeys(COUNTS, "int64"))
 
 
 def wire(facts: pd.DataFrame, calls: pd.DataFrame, runs: list[Run]) -> pd.DataFrame:

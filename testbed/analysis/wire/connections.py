@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.columns import Column
 from testbed.analysis.wire.envelope import Seen, classify, hello
 from testbed.analysis.wire.http2 import Http2Direction
@@ -42,13 +43,13 @@ class HalfConnection:
     tcp: Direction = field(default_factory=Direction)
     http2: Http2Direction = field(init=False)
     hello: dict[int, tuple[str, str]] = field(default_factory=dict)  # stream -> who speaks, broker or client
-    counts: dict[tuple[int, str], list[int]] = field(
-        default_factory=dict
-    )  # (stream, type) -> messages, bytes
+    # (stream, type, late) -> messages, bytes
+    counts: dict[tuple[int, str, bool], list[int]] = field(default_factory=dict)
     first_ns: int = 0
     last_ns: int = 0
     reset: bool = False
     on_message: Callable[[Message], None] | None = None
+    until_ns: int = 0
     _now: Stream | None = None
 
     def __post_init__(self) -> None:
@@ -60,26 +61,30 @@ class HalfConnection:
 
     def _message(self, stream: int, position: int, compressed: bool, data: bytes) -> None:
         seen = Seen("compressed") if compressed else classify(data)
-        count = self.counts.get((stream, seen.type))
+        key = (stream, seen.type, self._late(position))
+        count = self.counts.get(key)
         if count is None:
-            count = self.counts[(stream, seen.type)] = [0, 0]
+            count = self.counts[key] = [0, 0]
         count[0] += 1
         count[1] += len(data)
         if seen.type == "hello" and stream not in self.hello and (who := hello(data)):
             self.hello[stream] = (who.id, who.kind.name.lower())
-        if self.on_message is not None:
-            assert self._now is not None
+        if self.on_message is not None and self._now is not None:
             self.on_message(Message(self._now.time_at(position), self, stream, compressed, len(data), seen))
+
+    def _late(self, position: int) -> bool:
+        if not self.until_ns or self._now is None or self._now.ts_ns[-1] <= self.until_ns:
+            return False
+        return self._now.time_at(position) > self.until_ns
 
 
 class Connections:
     """All half-connections of a file; `feed` takes the decoded chunks in order."""
 
-    def __init__(
-        self, ports: frozenset[int] = frozenset(), on_message: Callable[[Message], None] | None = None
-    ):
-        """`ports`: only connections with one of these ports on either side; empty = all."""
-        self.ports = np.array(sorted(ports), np.int64)
+    def __init__(self, capture: Capture, on_message: Callable[[Message], None] | None = None) -> None:
+        """Only connections with one of the capture's ports on either side, if it names any."""
+        self.ports = np.array(sorted(capture.ports), np.int64)
+        self.until_ns = capture.until_ns
         self.on_message = on_message
         self.current: dict[tuple[int, int], HalfConnection] = {}
         self.closed: list[HalfConnection] = []
@@ -145,7 +150,9 @@ class Connections:
         return self.current[key]
 
     def _new(self, key: tuple[int, int], number: int) -> HalfConnection:
-        return HalfConnection(self.text(key[0]), self.text(key[1]), number, on_message=self.on_message)
+        half = HalfConnection(self.text(key[0]), self.text(key[1]), number)
+        half.on_message, half.until_ns = self.on_message, self.until_ns
+        return half
 
     def _segments(
         self, key: tuple[int, int], rows: Ints, buffer: Bytes, at: Ints, columns: dict[str, Column]

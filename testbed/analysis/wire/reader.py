@@ -91,12 +91,14 @@ def _prove(part: Part, section: Section, records: Records, base: int, end: int, 
         raise SplitUnproven(f"{part.path}: sections or interfaces begin in mid-file; read it unsplit")
     if end < total and records.damage:
         at = base + records.damage[0][0]
-        raise SplitUnproven(f"{part.path}: no record at byte {at}, or wrongly split; read it with split=exact")
+        raise SplitUnproven(
+            f"{part.path}: no record at byte {at}, or wrongly split; read it with split=exact"
+        )
 
 
 def packets(part: Part, names: Iterable[str], damage: bool = False) -> Iterator[pa.RecordBatch]:
-    """Arrow batches of the wanted columns of PACKET_COLUMNS. With `damage`, also a row per damaged place, which
-    the column of that name tells."""
+    """Arrow batches of the wanted columns of PACKET_COLUMNS. With `damage`, also a row per damaged place,
+    which the column of that name tells."""
     listed = list(names)
     schema = packet_schema([*listed, "damage"] if damage and "damage" not in listed else listed)
     pending: list[pa.RecordBatch] = []

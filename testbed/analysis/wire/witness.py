@@ -73,11 +73,11 @@ class _Flow:
 def witness(capture: Capture) -> pa.RecordBatch:
     """All facts of one file. Never raises for what is in the file."""
     rows: list[dict[str, Any]] = []
-    connections = Connections(capture.ports)
+    connections = Connections(capture)
     flows: dict[tuple[int, int, int], _Flow] = {}
     for chunk in _chunks(capture.path, rows):
         columns = decode(chunk.buffer, chunk.records, chunk.base, NEEDED)
-        keep = egress(columns, capture.addresses)
+        keep = counted(columns, capture)
         _count_flows(columns, keep, connections, flows)
         connections.feed(chunk.buffer, chunk.records.at, columns, keep)
     rows.extend(_flow_fact(connections, flow) for flow in flows.values())
@@ -90,21 +90,22 @@ def witness(capture: Capture) -> pa.RecordBatch:
 def messages(capture: Capture) -> Iterator[Message]:
     """Every gRPC message of one file, by direction in order of time."""
     found: list[Message] = []
-    connections = Connections(capture.ports, found.append)
+    connections = Connections(capture, found.append)
     for chunk in _chunks(capture.path, []):
         columns = decode(chunk.buffer, chunk.records, chunk.base, NEEDED)
-        connections.feed(chunk.buffer, chunk.records.at, columns, egress(columns, capture.addresses))
+        connections.feed(chunk.buffer, chunk.records.at, columns, counted(columns, capture))
         yield from found
         found.clear()
 
 
-def egress(columns: dict[str, Column], addresses: frozenset[int]) -> np.ndarray:
-    """Packets that the capturing host sent. Its peer's capture has the others; counting both counts twice."""
+def counted(columns: dict[str, Column], capture: Capture) -> np.ndarray:
+    """Packets that the capturing host sent, and those from hosts without a capture. The others are in their
+    sender's file; counting them here too would count them twice."""
     source, valid = columns["src"]
-    if not addresses:
+    if not capture.addresses:
         return np.ones(len(source), bool)
-    own = np.isin(source, np.array(sorted(addresses), np.int64))
-    return own if valid is None else own & valid
+    elsewhere = np.isin(source, np.array(sorted(capture.captured - capture.addresses), np.int64))
+    return ~elsewhere if valid is None else ~elsewhere & valid
 
 
 def _chunks(path: str, rows: list[dict[str, Any]]) -> Iterator[Chunk]:
@@ -199,8 +200,9 @@ def _half_facts(half: HalfConnection) -> Iterator[dict[str, Any]]:
         who, kind = half.hello.get(stream, (None, None))
         known = {"stream": stream, "path": call.path or None, "hello": who, "hello_kind": kind}
         yield {"fact": "stream", **own, **known, "state": "client" if half.http2.client else "server"}
-    for (stream, kind_of), (number, size) in half.counts.items():
-        yield {"fact": "count", **own, "stream": stream, "type": kind_of, "messages": number, "bytes": size}
+    for (stream, kind_of, late), (number, size) in half.counts.items():
+        known = {"stream": stream, "type": kind_of, "state": "late" if late else None}
+        yield {"fact": "count", **own, **known, "messages": number, "bytes": size}
 
 
 def _state(half: HalfConnection) -> str:
