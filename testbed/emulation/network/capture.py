@@ -28,7 +28,7 @@ from testbed.emulation.network.wiring import Wiring
 from testbed.runfolder import RunFolder
 from testbed.topology.plan import Plan
 
-BUFFER_KILOBYTES = 4096
+BUFFER_KILOBYTES = 2048
 BLOCK_TIMEOUT_SECONDS = 1.0  # tcpdump sees a packet at the latest so long after the kernel does
 COUNTS = {
     "packets": re.compile(r"(\d+) packets? captured"),

@@ -13,11 +13,10 @@ from typing import Any, Literal
 from protos.records import CaptureFile
 from testbed.emulation.controller.config import ControllerConfig, SwitchPorts
 from testbed.emulation.controller.handle import ControllerHandle
-from testbed.emulation.network import capture, namespaces
+from testbed.emulation.network import capture, namespaces, verification
 from testbed.emulation.network.batched import BatchedMininet, Hooks
 from testbed.emulation.network.capture import Capture
 from testbed.emulation.network.created import Record
-from testbed.emulation.network.echo import round_trips_us
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.fabric import SWITCHES, Fabric
 from testbed.emulation.network.ovs import OpenVSwitch, transaction
@@ -26,7 +25,7 @@ from testbed.emulation.network.probes import Probes
 from testbed.emulation.network.wiring import Wiring, wire
 from testbed.errors import did_you_mean
 from testbed.runfolder import RunFolder
-from testbed.topology.plan import Node, Plan
+from testbed.topology.plan import Plan
 
 Progress = Callable[[str, int, int], None]
 CONTROLLER_ADDRESS = "127.0.0.1:6653"  # inside the switch namespace, so runs cannot clash
@@ -170,49 +169,13 @@ class EmulatedNetwork:
         self._record.done()
         self._is_up = False
 
-    # Checks
-
     def verify(self) -> None:
         """Every host reaches the next, and not faster than planned: no network is unshaped unnoticed."""
-        hosts = self._by_switch()
-        ring = [
-            (one, other) for one, other in zip(hosts, hosts[1:] + hosts[:1], strict=True) if one is not other
-        ]
-        planned = {(one.id, other.id): self.planned_rtt_us(one.id, other.id) for one, other in ring}
-        reachable = [
-            (one.id, other.id, other.address) for one, other in ring if planned[one.id, other.id] is not None
-        ]
-        longest = max((rtt or 0 for rtt in planned.values()), default=0) / 1_000_000
-        measured = round_trips_us(self.fabric.namespaces, reachable, seconds=2 * longest + 2, attempts=8)
-        for one, other, _address in reachable:
-            wanted = planned[one, other] or 0
-            least = wanted - 2 * self._path_jitter_us(one, other)
-            got = measured.get((one, other))
-            if got is None:
-                raise NetworkError(
-                    f"no packet gets from {one} to {other}", hint="see logs/controller.log in the run"
-                )
-            if got < least * 0.999 - 1:
-                raise NetworkError(
-                    f"{one} to {other} takes {got:.0f} us, but {wanted} us are planned: not shaped"
-                )
-
-    def _by_switch(self) -> list[Node]:
-        """Hosts of one switch beside each other: every link is crossed, and few paths are long."""
-        place = {node: number for number, node in enumerate(self.wiring.nodes)}
-        return sorted(
-            (host for host in self.wiring.hosts() if self.wiring.of_node[host.id]),
-            key=lambda host: place[self.wiring.of_node[host.id][0].peer],
-        )
-
-    def _path_jitter_us(self, one: str, other: str) -> int:
-        pairs = sum(p.jitter_us for p in self.plan.network.pairs if {p.a, p.b} == {one, other})
-        return pairs + sum(link.jitter_us for link in self.fabric.path_links(one, other) or [])
+        verification.verify(self.fabric)
 
     def planned_rtt_us(self, one: str, other: str) -> int | None:
         """Round trip by the shortest path as the network is now; None when there is no way."""
-        there, back = self.fabric.latency_us(one, other), self.fabric.latency_us(other, one)
-        return None if there is None or back is None else there + back
+        return self.fabric.rtt_us(one, other)
 
     # Processes
 

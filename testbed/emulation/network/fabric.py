@@ -207,6 +207,10 @@ class Fabric:
         pair = sum(pair.latency_us for pair in self.pairs.get(source, []) if pair.b == target)
         return sum(link.latency_us for link in links) + pair
 
+    def rtt_us(self, one: str, other: str) -> int | None:
+        there, back = self.latency_us(one, other), self.latency_us(other, one)
+        return None if there is None or back is None else there + back
+
     def tables(self) -> NextLinks:
         """Present routes; computed once per state of the links."""
         state = frozenset(self.down)
