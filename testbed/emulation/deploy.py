@@ -20,6 +20,7 @@ from pathlib import Path
 
 from protos.records import Fidelity, Manifest
 from testbed.emulation.engine import Clock, Engine, Event, Options
+from testbed.emulation.reserve import is_full, release, reserve
 from testbed.emulation.runner.body import explain
 from testbed.errors import TestbedError
 from testbed.runfolder import RunFolder
@@ -51,6 +52,9 @@ def prepare(
     now = datetime.now(UTC)
     folder = RunFolder((results / plan.name / run_id(now)).resolve())
     folder.create()
+    if is_full(folder.path):
+        raise TestbedError("the disk is full", file=folder.path, hint="remove old runs, or use --results DIR")
+    reserve(folder.path)
     folder.plan.write_bytes(dump(plan))
     if source is not None:
         folder.topology.write_bytes(source.read_bytes())
@@ -137,9 +141,10 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
 def close(folder: RunFolder, reason: str, wall_seconds: float) -> Manifest:
     """Complete the manifest with what only the outside knows; a run that still says `running` has failed."""
     manifest = folder.read_manifest()
+    release(folder.path)
     if manifest.status == "running":
         manifest.status = "failed"
-        manifest.reason = reason or "the runner ended without a word; logs/runner.log may tell"
+        manifest.reason = reason or "the runner ended without a word; logs/runner.err may tell"
     manifest.ended = datetime.now(UTC).isoformat(timespec="seconds")
     manifest.wall_seconds = round(wall_seconds, 3)
     folder.write_manifest(manifest)

@@ -39,9 +39,7 @@ class DeploymentRecord(msgspec.Struct):
     pid: int  # of the runner on its kernel
     nodes: list[str]
     brokers: dict[str, BrokerPlace]
-    tls: dict[str, str] | None = (
-        None  # certificate of a client called `visitor`: ca, cert, key
-    )
+    tls: dict[str, str] | None = None  # certificate of a client called `visitor`: ca, cert, key
 
 
 def describe_deployment(

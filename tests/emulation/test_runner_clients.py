@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 from protos.records import LogEvent
 from testbed.emulation.deployment import Deployment
 from testbed.emulation.runner.fidelity import read_events
+from testbed.errors import TestbedError
 from testbed.topology.plan import Client, Event, PublicationPlan, SubscriptionPlan
 
 sys.path.insert(0, str(Path(__file__).parent))
-from loopback import SECOND, Runner, chain
+from loopback import SECOND, Runner, chain, folder_for
 
 
 def publisher(id: str = "p", **changes: object) -> Client:
@@ -92,3 +94,27 @@ def test_a_kept_deployment_answers_until_it_is_stopped(tmp_path: Path) -> None:
     assert runner.end() == 0
     assert runner.pids() == []
     assert not (runner.folder.path / "deployment.json").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk can be mounted by root only")
+def test_a_full_disk_is_said_and_what_was_written_stays_readable(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2500k", "tmpfs", disk], check=True)
+    try:
+        busy = publisher()
+        assert busy.publications is not None
+        busy.publications.period_us = 1_000
+        plan = chain(3, [busy, subscriber()])
+        plan.phases[1].run_for_us = 600 * SECOND
+        runner = Runner(plan, disk)
+        assert runner.end() == 1
+        manifest = runner.folder.read_manifest()
+        assert manifest.status == "failed"
+        assert manifest.reason.startswith("the disk is full")
+        assert len(events(runner, "DELIVERED")) > 100
+        assert runner.kinds()[-1] == "RUN_ENDED"
+        with pytest.raises(TestbedError, match="the disk is full"):
+            folder_for(chain(1), disk)
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)

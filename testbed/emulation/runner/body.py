@@ -12,6 +12,7 @@ from typing import Any
 from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
+from testbed.emulation.reserve import is_full, release
 from testbed.emulation.runner import fidelity, stimuli
 from testbed.emulation.runner.certificates import VISITOR, Certificates
 from testbed.emulation.runner.clock import RunClock
@@ -47,7 +48,7 @@ class Body:
         )
         self.conductor = Conductor(
             self.plan, self.clock, self.loop, self.network, self.journal, self.reporter,
-            TICK_US[self.manifest.clock],
+            TICK_US[self.manifest.clock], self.obstacle,
         )  # fmt: skip
         self.lifeline = lifeline
         self.nursery: Nursery | None = None
@@ -162,6 +163,10 @@ class Body:
         self.manifest.tls = self.plan.tls
         self.folder.write_manifest(self.manifest)
 
+    def obstacle(self) -> str:
+        """Brokers survive a full disk and drop log events; a run must not pretend that it was complete."""
+        return f"the disk is full ({self.folder.path}): events are lost" if is_full(self.folder.path) else ""
+
     # ------------------------------------------------------------ the end
 
     def take_down(self) -> None:
@@ -210,6 +215,9 @@ class Body:
 
     def finish(self, outcome: stimuli.Finish) -> None:
         """Verdict and manifest: after this the folder is complete."""
+        if outcome.status == "done" and (full := self.obstacle()):
+            outcome.status, outcome.reason = "failed", full
+        release(self.folder.path)
         self.attempt("judging the probes", self.judge)
         manifest = self.manifest
         manifest.status, manifest.reason = outcome.status, outcome.reason
@@ -237,6 +245,7 @@ class Body:
             self.attempt("clearing up", step)
         if self.certificates is not None:
             self.certificates.remove()
+        release(self.folder.path)
         manifest: Manifest = self.folder.read_manifest()
         manifest.status, manifest.reason = "aborted", "the runner was killed"
         manifest.captures = self.manifest.captures

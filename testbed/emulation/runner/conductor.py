@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from testbed.emulation.runner import gates, stimuli
@@ -36,7 +37,9 @@ class Conductor:
         journal: Journal,
         reporter: Reporter,
         tick_us: int,
+        obstacle: Callable[[], str],
     ) -> None:
+        """`obstacle` is asked at every tick for a reason why the run cannot go on; empty = none."""
         self.plan, self.clock, self.loop, self.network = plan, clock, loop, network
         self.journal, self.reporter = journal, reporter
         self.timeline = Timeline(plan)
@@ -45,6 +48,7 @@ class Conductor:
         self.processes: Processes | None = None
         self._happened: deque[stimuli.Stimulus] = deque()
         self._tick_us, self._next_tick_us = tick_us, 0
+        self._obstacle = obstacle
 
     def notify(self, stimulus: stimuli.Stimulus) -> None:
         """Something happened; it is handled in order by the next turn of `run`."""
@@ -78,6 +82,8 @@ class Conductor:
         processes.deadline(now_us)
         if now_us >= self._next_tick_us:
             self._next_tick_us = now_us + self._tick_us
+            if reason := self._obstacle():
+                self.notify(stimuli.StopRequested(reason, failed=True))
             if not processes.looking:
                 processes.take_look(self._ticked, kinds=("driver",))
 

@@ -86,9 +86,10 @@ class Checked(msgspec.Struct):
 
 
 class StopRequested(msgspec.Struct):
-    """Somebody wants the run to end now; what was collected is kept."""
+    """Somebody wants the run to end now, or it cannot go on (`failed`); what was collected is kept."""
 
     reason: str
+    failed: bool = False
 
 
 class DeadlineReached(msgspec.Struct):

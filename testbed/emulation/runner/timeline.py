@@ -73,8 +73,8 @@ class Timeline:
                 return self._looked(now_us, look)
             case stimuli.Checked():
                 return self._checked(now_us, stimulus)
-            case stimuli.StopRequested(reason=reason):
-                return self._finish(now_us, "aborted", reason)
+            case stimuli.StopRequested(reason=reason, failed=failed):
+                return self._finish(now_us, "failed" if failed else "aborted", reason)
             case stimuli.DeadlineReached():
                 return self._deadline(now_us)
 
