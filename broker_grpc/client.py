@@ -26,7 +26,7 @@ from broker_grpc.client_runtime import ClientRuntime
 from broker_grpc.clock import RunClock
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter, parse_publication
-from broker_grpc.errors import BrokerError
+from broker_grpc.errors import BrokerError, LimitExceeded
 from broker_grpc.eventlog import EventLog
 from broker_grpc.machine import Answered, Delivered, Effect, Effects
 from broker_grpc.tls import TlsFiles
@@ -188,7 +188,13 @@ class Client:
     unadvertise = withdraw
 
     async def publish(self, content: str | dict[str, Value], payload: bytes = b"") -> str:
-        """Hand over one publication, and return its id. Waits while the broker does not keep up."""
+        """Hand over one publication, and return its id. Waits while the broker does not keep up.
+
+        LanguageError for bad content, LimitExceeded for more payload than any broker would take.
+        """
+        limit = self._runtime.limits.max_message_bytes
+        if len(payload) > limit:
+            raise LimitExceeded(f"a payload of {len(payload)} bytes; at most {limit} are accepted")
         attributes = parse_publication(content) if isinstance(content, str) else content
         while self._runtime.queued >= HIGH_WATER and self._runtime.sessions:
             await asyncio.gather(*(session.drained() for session in self._runtime.sessions.values()))

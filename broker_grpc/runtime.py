@@ -213,8 +213,9 @@ class Runtime:
             return self._arm()
         # The loop's clock is a float: it may be the last microsecond short.
         self._now = max(self._now, deadline)
-        self.apply(self.machine.handle(self._now, DeadlineReached()))
-        self._arm()
+        self.act(self.machine.handle(self._now, DeadlineReached()))
+        if self.on_handled is not None:
+            self.on_handled()
 
     def stop(self) -> None:
         if self._timer is not None:

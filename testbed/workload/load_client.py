@@ -214,7 +214,7 @@ class LoadClient:
     # ------------------------------------------------------------ answers
 
     def _effect(self, effect: Effect) -> None:
-        if not isinstance(effect, Answered) or effect.token not in self._awaited:
+        if not isinstance(effect, Answered):
             return
         self._awaited.discard(effect.token)
         if effect.error:

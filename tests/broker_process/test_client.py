@@ -11,7 +11,7 @@ import pytest
 from overlay import Overlay, check_deliveries
 
 from broker_grpc.client import Client, NotConnected, Refused
-from broker_grpc.errors import LanguageError
+from broker_grpc.errors import LanguageError, LimitExceeded
 from protos.records import LogEvent
 
 PATIENCE_S = 15
@@ -47,6 +47,8 @@ async def test_bad_content_and_refusals_are_errors_of_the_call(chain: Overlay) -
             await alice.subscribe("[price,>,10]")
         with pytest.raises(LanguageError):
             await alice.publish("[class,'STOCK'],[price,>,1]")
+        with pytest.raises(LimitExceeded, match="2000000 bytes"):
+            await alice.publish("[class,'STOCK']", payload=bytes(2_000_000))
         many = "[class,eq,'STOCK']," + ",".join(f"[a{n},>,1]" for n in range(63))
         held = await alice.subscribe(many)
         assert held.id
