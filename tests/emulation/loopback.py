@@ -121,7 +121,7 @@ class Runner:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=(self.folder.logs / "runner.log").open("wb"),
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "OPENBLAS_NUM_THREADS": "1"},
         )
 
     @property
