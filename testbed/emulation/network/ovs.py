@@ -101,7 +101,7 @@ class OpenVSwitch:
         self._processes.append(process)
         self._record.process(program, process.pid)
 
-    def _wait_for(self, path: Path, seconds: float = 30) -> None:
+    def _wait_for(self, path: Path, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while not path.exists():
             if self._processes[-1].poll() is not None or time.monotonic() > deadline:
@@ -117,7 +117,8 @@ class OpenVSwitch:
         return result.stdout
 
     def _last_words(self) -> str:
-        parts = [path.read_text(errors="replace") for path in sorted(self._logs.glob("ovs*.log"))]
+        said = [*sorted(self._logs.glob("ovs*.log")), *sorted(self.folder.glob("*.out"))]
+        parts = [path.read_text(errors="replace") for path in said]
         lines = "".join(parts).splitlines()[-8:]
         return "; its log ends:\n  " + "\n  ".join(lines) if lines else ""
 
