@@ -62,7 +62,7 @@ def _captured(facts: pd.DataFrame, run: Run) -> dict[tuple[str, str], tuple[int,
 def _own(facts: pd.DataFrame, run: Run) -> pd.Series:
     """Traffic that the capturing host sent; a capture also has what came from hosts without one."""
     addresses = {(capture.node, address) for capture in run.captures for address in capture.addresses}
-    senders = facts["source"].fillna("").str.rpartition(":")[0]
+    senders = [str(source or "").rpartition(":")[0] for source in facts["source"]]
     own = [(node, _number(sender)) in addresses for node, sender in zip(facts["node"], senders, strict=True)]
     return pd.Series(own, index=facts.index, dtype=bool)
 

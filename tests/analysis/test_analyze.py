@@ -1,0 +1,345 @@
+"""The whole pipeline on made-up runs, each with one thing wrong: one Spark start and one call for all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from protos.records import LogEvent
+from testbed.analysis import sample
+from testbed.topology.plan import Check
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from testbed.analysis.result import Analysis
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+Lines = list[bytes]
+BROKERS, PUBLICATIONS = 4, 20
+
+
+def edited(path: Path, name: str, edit: Callable[[Lines], Lines]) -> None:
+    """Rewrite one log of a run; every line but a torn last one ends in a newline."""
+    file = path / "events" / f"{name}.jsonl"
+    file.write_bytes(b"".join(edit(file.read_bytes().splitlines(keepends=True))))
+
+
+def manifest(path: Path, **changes: object) -> None:
+    file = path / "manifest.json"
+    file.write_bytes(json.dumps(json.loads(file.read_bytes()) | changes).encode())
+
+
+def without_first(kind: str) -> Callable[[Lines], Lines]:
+    def edit(lines: Lines) -> Lines:
+        at = next(i for i, line in enumerate(lines) if f'"{kind}"'.encode() in line)
+        return lines[:at] + lines[at + 1 :]
+
+    return edit
+
+
+def with_event(**fields: object) -> Callable[[Lines], Lines]:
+    return lambda lines: [*lines, json.dumps(fields).encode() + b"\n"]
+
+
+def doubled(kind: str) -> Callable[[Lines], Lines]:
+    return lambda lines: [*lines, next(line for line in lines if f'"{kind}"'.encode() in line)]
+
+
+def delivered(message: str, delay_us: int) -> dict[str, object]:
+    at = sample.EPOCH_US + 10_000_000
+    return {"t_us": at + delay_us, "n": 999, "node": "c2", "kind": "DELIVERED", "message": message,
+            "published_us": at, "group": "low"}  # fmt: skip
+
+
+def published_later(lines: Lines) -> Lines:
+    return [line.replace(b'"published_us":17', b'"published_us":18') for line in lines]
+
+
+def damage_captures(path: Path) -> None:
+    first, second, third, *_ = sorted((path / "pcap").iterdir())
+    first.write_bytes(first.read_bytes()[:-9])
+    second.write_bytes(b"")
+    third.write_bytes(b"nonsense")
+
+
+CASES: dict[str, Callable[[Path], None]] = {
+    "good": lambda path: None,
+    "no captures": lambda path: shutil.rmtree(path / "pcap"),
+    "torn": lambda path: edited(path, "B2", lambda lines: [*lines[:-1], lines[-1][:30]]),
+    "bad line": lambda path: edited(path, "B2", lambda lines: [*lines[:3], b'{"t_us": x}\n', *lines[3:]]),
+    "wrong type": lambda path: edited(path, "c2", with_event(t_us="soon", kind="DELIVERED")),
+    "newer": lambda path: edited(path, "B2", with_event(t_us=5, node="B2", kind="TELEPORTED", colour="red")),
+    "silent": lambda path: (path / "events" / "B3.jsonl").unlink(),
+    "duplicate": lambda path: edited(path, "c2", doubled("DELIVERED")),
+    "phantom": lambda path: edited(path, "c2", with_event(**delivered("p1:0", 5000))),
+    "missing": lambda path: edited(path, "c3", without_first("DELIVERED")),
+    "early": lambda path: edited(path, "c2", published_later),
+    "unlogged": lambda path: edited(path, "B2", without_first("SENT")),
+    "dropped": lambda path: edited(path, "B2", without_first("SENT")),
+    "tls": lambda path: manifest(path, tls=True),
+    "damaged": damage_captures,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    from testbed.analysis.session import start
+
+    session = start("local[2]")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("runs with a space")
+    for name, spoil in CASES.items():
+        sample.make_run(base / name, BROKERS, PUBLICATIONS, run=name)
+        spoil(base / name)
+    listed = json.loads((base / "dropped" / "manifest.json").read_bytes())["captures"]
+    manifest(base / "dropped", captures=[{**listed[0], "dropped": 3}, *listed[1:]])
+    sample.make_run(base / "tree", 7, 30, fanout=2, run="tree")
+    _with_checks(base / "tree")
+    return base
+
+
+def _with_checks(path: Path) -> None:
+    from testbed.topology.plan import dump, load
+
+    plan = load((path / "plan.json").read_bytes())
+    plan.checks = [
+        Check("quick", "delay.p99_us < 30000 and hops.max = 2"),
+        Check("too strict", "delay.p99_us < 1"),
+        Check("no such table", "delays.p99_us < 1"),
+        Check("no value", "(select mean_us from delay where group = 'nobody') < 5"),
+        Check("query", "(select count(*) from deliveries where outcome = 'missing') = 0"),
+    ]
+    (path / "plan.json").write_bytes(dump(plan))
+
+
+@pytest.fixture(scope="session")
+def analysis(spark: SparkSession, folders: Path) -> Analysis:
+    from testbed.analysis import analyze
+
+    return analyze([folders / name for name in [*CASES, "tree"]], spark=spark)
+
+
+def verdict(analysis: Analysis, run: str, name: str) -> tuple[str, str]:
+    found = next(v for v in analysis.verdicts[run] if v.name == name)
+    return found.verdict, f"{found.reason} {found.evidence}"
+
+
+def test_a_good_run_passes_every_check(analysis: Analysis) -> None:
+    assert {v.name: v.verdict for v in analysis.verdicts["good"]} == {
+        "every broker logged": "pass",
+        "event logs are whole": "pass",
+        "captures are whole": "pass",
+        "wire agrees with logs": "pass",
+        "no missing delivery": "pass",
+        "no duplicate delivery": "pass",
+        "no phantom delivery": "pass",
+        "causes come first": "pass",
+        "fidelity": "pass",
+    }
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "outcome", "says"),
+    [
+        ("no captures", "captures are whole", "unknown", "tables come from the logs alone"),
+        ("no captures", "wire agrees with logs", "unknown", "no captures"),
+        ("torn", "event logs are whole", "pass", "1 torn last lines dropped ['B2.jsonl']"),
+        ("bad line", "event logs are whole", "fail", "B2.jsonl:4:"),
+        ("wrong type", "event logs are whole", "pass", "1 torn"),
+        ("newer", "event logs are whole", "unknown", "TELEPORTED (1)"),
+        ("silent", "every broker logged", "fail", "B3"),
+        ("duplicate", "no duplicate delivery", "fail", "to c2"),
+        ("phantom", "no phantom delivery", "fail", "p1:0 to c2"),
+        ("missing", "no missing delivery", "fail", "to c3"),
+        ("early", "causes come first", "fail", "before its cause"),
+        ("unlogged", "wire agrees with logs", "fail", "B2 to B1, hello: log 0, wire 1"),
+        ("dropped", "wire agrees with logs", "pass", "3 packets dropped"),
+        ("dropped", "captures are whole", "unknown", "3 packets dropped"),
+        ("tls", "wire agrees with logs", "unknown", "TLS"),
+        ("damaged", "captures are whole", "unknown", "cut in mid-record"),
+        ("tree", "quick", "pass", "p99"),
+        ("tree", "too strict", "fail", "p99"),
+        ("tree", "no such table", "unknown", "delays"),
+        ("tree", "no value", "unknown", "no such value"),
+        ("tree", "query", "pass", "missing"),
+    ],
+)
+def test_what_is_wrong_is_found(analysis: Analysis, run: str, name: str, outcome: str, says: str) -> None:
+    found, text = verdict(analysis, run, name)
+    assert (found, says in text) == (outcome, True), text
+
+
+def test_one_wrong_thing_fails_one_run_only(analysis: Analysis) -> None:
+    failing = {run for run, _ in analysis.failed}
+    assert failing == {"bad line", "silent", "duplicate", "phantom", "missing", "early", "unlogged", "tree"}
+
+
+def test_tables_do_not_mix_runs(analysis: Analysis) -> None:
+    delay = analysis.frame("delay")
+    everything = delay[delay["group_by"] == "all"].set_index("run")["count"].to_dict()
+    assert everything["good"] == everything["tls"] == 3 * 14
+    assert everything["missing"] == 3 * 14 - 1
+    assert everything["phantom"] == 3 * 14 + 1
+    assert everything["tree"] == 6 * 21
+
+
+def test_delays_and_budget_equal_a_plain_reference(analysis: Analysis, folders: Path) -> None:
+    """Percentiles, stretch and budget worked out from the log lines with nothing but Python."""
+    events = read_events(folders / "tree")
+    delays: dict[tuple[str, str], list[int]] = {}
+    for e in events:
+        if e.kind == "DELIVERED":
+            for group in (
+                ("all", "all"),
+                ("class", e.group),
+                ("broker", "B" + e.node[1:]),
+                ("publisher", "p1"),
+            ):
+                delays.setdefault(group, []).append(e.t_us - e.published_us)
+    frame = analysis.frame("delay", "tree").set_index(["group_by", "group"])
+    for group, values in delays.items():
+        row = frame.loc[group]
+        assert row["count"] == len(values)
+        assert row["mean_us"] == statistics.fmean(values)
+        assert row["max_us"] == max(values)
+        for share in (50, 90, 95, 99):
+            assert row[f"p{share}_us"] == pytest.approx(np.percentile(values, share), rel=1e-12)
+        assert row["stretch_mean"] == pytest.approx(statistics.fmean(v / 10_000 for v in values), rel=1e-8)
+    deep = analysis.frame("deliveries", "tree").query("subscriber == 'c7'").iloc[0]
+    brokers = 3  # B1, B3, B7
+    assert deep["overlay_hops"] == 2
+    assert deep["network_hops"] == 4
+    assert deep["propagation_us"] == 20_000
+    assert deep["processing_us"] == brokers * sample.MATCHING_US
+    assert deep["queueing_us"] == brokers * (sample.QUEUEING_US + sample.SENDING_US)
+    assert deep["rest_us"] == 2
+
+
+def test_hops_equal_a_plain_reference(analysis: Analysis, folders: Path) -> None:
+    hops = [e.hops for e in read_events(folders / "tree") if e.kind == "DELIVERED"]
+    row = analysis.frame("hops", "tree").set_index("measure").loc["overlay"]
+    assert (row["count"], row["mean"], row["max"]) == (len(hops), statistics.fmean(hops), max(hops))
+    assert row["p95"] == np.percentile(hops, 95)
+    shares = (
+        analysis.frame("hop_distribution", "tree").query("measure == 'overlay'").set_index("hops")["count"]
+    )
+    assert shares.to_dict() == {value: hops.count(value) for value in set(hops)}
+
+
+def test_overhead_equals_a_plain_reference(analysis: Analysis, folders: Path) -> None:
+    sent = [e for e in read_events(folders / "tree") if e.kind in ("SENT", "FORWARDED")]
+    table = analysis.frame("overhead", "tree").query("link == 'overlay'").set_index(["class", "type"])
+    for kind in ("hello", "subscription"):
+        own = [e for e in sent if e.type == kind]
+        row = table.loc["control", kind]
+        assert (row["log_messages"], row["log_bytes"]) == (len(own), sum(e.bytes for e in own))
+        assert (row["difference"], row["difference_bytes"]) == (0, 0)
+    data = [e for e in sent if e.kind == "FORWARDED"]
+    row = table.loc["data", "publication"]
+    assert (row["log_messages"], row["wire_messages"]) == (len(data), len(data))
+    assert row["messages_per_delivery"] == len(data) / (6 * 21)
+
+
+def test_without_captures_the_wire_columns_are_empty_and_the_others_the_same(analysis: Analysis) -> None:
+    ours, theirs = (analysis.frame("overhead", run) for run in ("no captures", "good"))
+    assert ours["wire_messages"].isna().all()
+    assert ours["log_messages"].tolist() == theirs["log_messages"].tolist()
+
+
+def test_damaged_captures_still_give_what_is_whole(analysis: Analysis) -> None:
+    links = analysis.frame("link_messages", "damaged")
+    assert links["wire_messages"].isna().any()
+    assert links["wire_messages"].notna().any()
+
+
+def test_links_have_both_witnesses(analysis: Analysis) -> None:
+    row = analysis.frame("links", "good").set_index(["source", "target"]).loc["h1", "s1"]
+    assert (row["counter_packets"], row["counter_bytes"]) == (10, 1000)
+    assert row["pcap_packets"] > 0
+
+
+def test_files_are_written_with_provenance_on_every_row(analysis: Analysis, folders: Path) -> None:
+    from testbed.analysis.catalogue import PROVENANCE, TABLES
+
+    for name, columns in TABLES.items():
+        table = pq.read_table(folders / "good" / "tables" / f"{name}.parquet")
+        assert table.column_names == [*PROVENANCE, *columns], name
+        assert set(table["run"].to_pylist()) == {"good"}, name
+        assert set(table["engine"].to_pylist()) == {"guest"}
+        head = (folders / "good" / "tables" / f"{name}.csv").read_text().splitlines()[0]
+        assert head.replace('"', "").split(",") == table.column_names
+    saved = json.loads((folders / "good" / "verdicts.json").read_bytes())
+    assert [v["name"] for v in saved] == [v.name for v in analysis.verdicts["good"]]
+    assert all(set(v) == {"name", "verdict", "reason", "evidence"} for v in saved)
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_tables_do_not_depend_on_the_number_of_partitions(
+    spark: SparkSession, analysis: Analysis, folders: Path, partitions: int
+) -> None:
+    from testbed.analysis import analyze
+
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    try:
+        again = analyze([folders / "tree"], spark=spark, write=False)
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", str(before))
+    for name in analysis.tables:
+        assert again.frame(name).to_csv() == analysis.frame(name, "tree").to_csv(), name
+
+
+def test_the_terminal_fits_eighty_columns(analysis: Analysis) -> None:
+    import io
+
+    from rich.console import Console
+
+    from testbed.analysis.terminal import show
+
+    out = io.StringIO()
+    show(analysis, Console(file=out, width=80))
+    text = out.getvalue()
+    assert "…" not in text
+    assert "Fidelity: pass" in text
+    assert "fail no phantom delivery" in text
+
+
+def test_data_source_gives_the_same_packets_as_the_fast_path(spark: SparkSession, folders: Path) -> None:
+    from testbed.analysis import read_grpc, read_pcap, register
+
+    register(spark)
+    place = str(folders / "good" / "pcap")
+    source = spark.read.format("pcap").load(place + "/*.pcap")
+    fast = read_pcap(spark, place)
+    assert source.columns == fast.columns
+    assert sorted(source.collect()) == sorted(fast.collect())
+    pruned = spark.read.format("pcap").schema("ts_ns long, dport int").load(place)
+    wanted = fast.where("dport = 5000").count()
+    assert pruned.where("dport = 5000").count() == wanted > 0
+    small = read_pcap(spark, place, ["ts_ns"], part_bytes=4000)
+    assert small.count() == fast.count()
+    assert read_grpc(spark, place).where("type = 'publication'").count() == 2 * 3 * 14  # both ends captured
+
+
+def read_events(path: Path) -> list[LogEvent]:
+    decoder = msgspec.json.Decoder(LogEvent)
+    return [
+        decoder.decode(line)
+        for file in (path / "events").iterdir()
+        for line in file.read_bytes().splitlines()
+    ]
