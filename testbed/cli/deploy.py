@@ -60,6 +60,12 @@ def run_plan(
     from testbed.emulation.engine import Options, choose
 
     chosen, its_clock, reason = choose(engine, clock)
+    if keep and chosen.name == "simulate":
+        raise click.UsageError(
+            "a simulation has nothing to keep\nfix: leave --keep out, or use --engine guest"
+        )
+    if memory_mb and chosen.name != "guest":
+        raise click.UsageError(f"the {chosen.name} engine has no guest\nfix: leave --memory out")
     if not as_json:
         click.echo(f"{plan.name}: {chosen.name} engine, {its_clock} time ({reason})", err=True)
     folder = prepare(plan, source, results, chosen.name, its_clock)

@@ -218,6 +218,15 @@ def test_bad_input_starts_nothing(tmp_path: Path, text: str | None) -> None:
     assert not results.exists()
 
 
+@pytest.mark.parametrize("option", [["--keep"], ["--memory", "512"]])
+def test_an_option_that_the_engine_has_no_use_for_is_refused(tmp_path: Path, option: list[str]) -> None:
+    topology = Path(__file__).parents[2] / "topologies" / "quickstart.yaml"
+    arguments = [str(topology), "--engine", "simulate", "--results", str(tmp_path / "results"), *option]
+    ran = CliRunner().invoke(deploy_command, arguments)
+    assert ran.exit_code == 2
+    assert not (tmp_path / "results").exists()
+
+
 # ---------------------------------------------------------------- progress
 
 
