@@ -121,7 +121,7 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
         on_event(event | {"wall_s": round(time.monotonic() - started, 3)})
 
     code, reason = 1, ""
-    with interrupts(engine):
+    with interrupts(engine) as interruptions:
         try:
             engine.start(folder, options)
             code = engine.execute(relay)
@@ -133,16 +133,18 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
             with contextlib.suppress(OSError):
                 engine.collect()
             engine.stop()
-    manifest = close(folder, reason, time.monotonic() - started)
+    manifest = close(folder, reason, time.monotonic() - started, interrupted=bool(interruptions))
     trusted = code == 0 and manifest.status == "done"
     return Outcome(folder, manifest, folder.read_fidelity(), 0 if trusted else 1, kept)
 
 
-def close(folder: RunFolder, reason: str, wall_seconds: float) -> Manifest:
-    """Complete the manifest with what only the outside knows; a run that still says `running` has failed."""
+def close(folder: RunFolder, reason: str, wall_seconds: float, interrupted: bool = False) -> Manifest:
+    """Complete the manifest with what only the outside knows; one that still says `running` did not end well."""
     manifest = folder.read_manifest()
     release(folder.path)
-    if manifest.status == "running":
+    if manifest.status == "running" and interrupted:
+        manifest.status, manifest.reason = "aborted", "interrupted, and not given the time to end in order"
+    elif manifest.status == "running":
         manifest.status = "failed"
         manifest.reason = reason or "the runner ended without a word; logs/runner.err may tell"
     manifest.ended = datetime.now(UTC).isoformat(timespec="seconds")
@@ -152,21 +154,23 @@ def close(folder: RunFolder, reason: str, wall_seconds: float) -> Manifest:
 
 
 @contextlib.contextmanager
-def interrupts(engine: Engine) -> Iterator[None]:
-    """Ctrl-C and SIGTERM are orders to the engine, not exceptions in the middle of something."""
+def interrupts(engine: Engine) -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM are orders to the engine, not exceptions in the middle of something.
+
+    The list has the signals that came.
+    """
+    came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield came
         return
-    times = 0
 
     def interrupt(number: int, frame: object) -> None:
-        nonlocal times
-        times += 1
-        engine.stop(hard=times > 1)
+        came.append(number)
+        engine.stop(hard=len(came) > 1)
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -176,6 +176,17 @@ def test_ctrl_c_is_an_order_and_the_second_one_is_hard(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_run_that_was_cut_off_by_the_user_is_aborted_not_failed(tmp_path: Path) -> None:
+    def cut_off(folder: RunFolder) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise RunFailed("the guest died")
+
+    outcome, _ = run(tmp_path, FakeEngine(cut_off))
+    assert (outcome.code, outcome.manifest.status) == (1, "aborted")
+    assert outcome.manifest.reason.startswith("interrupted")
+
+
 # ---------------------------------------------------------------- choosing an engine
 
 
