@@ -139,7 +139,7 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
 
 
 def close(folder: RunFolder, reason: str, wall_seconds: float, interrupted: bool = False) -> Manifest:
-    """Complete the manifest with what only the outside knows; one that still says `running` did not end well."""
+    """Complete the manifest with what only the outside knows; `running` means that it did not end well."""
     manifest = folder.read_manifest()
     release(folder.path)
     if manifest.status == "running" and interrupted:
