@@ -142,7 +142,10 @@ async def test_many_clients_keep_the_invariants(tmp_path: Path) -> None:
     for round_ in range(50):
         for number, client in enumerate(clients):
             await client.publish({"class": f"K{number % 3}", "x": round_})
-    await asyncio.sleep(1)
+    for number, client in enumerate(clients):
+        publishers = len(range(number % 3, 10, 3))
+        for _ in range(publishers * max(0, 49 - number * 5)):
+            await asyncio.wait_for(anext(client), PATIENCE_S)
     for client in clients:
         await client.close()
     assert overlay.stop() == [0] * 5
