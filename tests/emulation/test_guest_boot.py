@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -257,6 +259,44 @@ class TestEnds:
         assert not control.path.exists()
         with pytest.raises(GuestDied), attach(control.path):
             pass
+
+
+UNPRIVILEGED = """
+import os, sys
+from pathlib import Path
+from testbed.emulation.guest.api import Guest, GuestSpec
+from testbed.emulation.kernel import require
+home = Path(sys.argv[1])
+with Guest(GuestSpec(kernel=require(), memory_mb=768, cwd=home, shared=(home,))) as guest:
+    done = guest.run(["sh", "-c", "id -u && ip netns add a && echo mine > made && ! touch /etc/not-mine"])
+print(os.getuid(), done.code, done.text)
+"""
+NOBODY = 65534
+
+
+class TestRights:
+    @pytest.mark.skipif(os.getuid() != 0, reason="every other test here has shown it already")
+    def test_no_root_is_needed(self, kernel: Kernel) -> None:
+        python = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+        if not os.access(python, os.X_OK):
+            pytest.skip(f"{python} is not there: no interpreter that any user may run")
+        with tempfile.TemporaryDirectory() as name:
+            home = Path(name)
+            shutil.copy(kernel.binary, home / "linux")
+            os.chown(home, NOBODY, NOBODY)
+            packages = next(path for path in sys.path if path.endswith("site-packages"))
+            environment = {
+                "PATH": os.environ["PATH"],
+                "HOME": name,
+                "PYTHONPATH": f"{REPOSITORY}:{packages}",
+                "TESTBED_KERNEL": f"{name}/linux",
+            }
+            drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+            done = subprocess.run(
+                [*drop, python, "-c", UNPRIVILEGED, name], env=environment, capture_output=True, text=True
+            )
+            assert done.stdout.split() == [str(NOBODY), "0", "0"], done.stderr
+            assert (home / "made").stat().st_uid == NOBODY
 
 
 class TestRepeatable:
