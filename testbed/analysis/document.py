@@ -1,4 +1,4 @@
-"""`python -m testbed.analysis.document` writes the reference part of docs/tables.md from the tables' columns."""
+"""`python -m testbed.analysis.document` writes the reference in docs/tables.md from the tables' columns."""
 
 from __future__ import annotations
 

@@ -117,3 +117,32 @@ def test_documentation_lists_every_table_and_column() -> None:
         assert f"## {table}" in text
         for column in columns:
             assert f"| `{column}` |" in text, (table, column)
+
+
+def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
+    import pandas as pd
+
+    from protos.records import PortCounter, ProbeResult
+    from testbed.analysis.small import read_small
+    from testbed.analysis.tables import fidelity, hops, links, overhead, wire
+    from testbed.analysis.wire.witness import FACT_SCHEMA
+
+    make_run(tmp_path / "run", publications=1, capture=False)
+    runs = load_runs([tmp_path / "run"])
+    facts = FACT_SCHEMA.empty_table().to_pandas()
+    calls = wire.identify(facts, runs)
+    counts = wire.wire_counts(facts, calls)
+    directions = wire.wire(facts, calls, runs)
+    assert list(directions.columns) == ["run", *wire.COLUMNS]
+    none = pd.DataFrame(columns=["run", "sender", "receiver", "type", "messages", "bytes", "late"])
+    brokers = {runs[0].key: runs[0].brokers}
+    seen = directions[["run", "source", "target"]]
+    assert list(overhead.overhead(none, counts, {}, brokers, {}).columns) == ["run", *overhead.COLUMNS]
+    assert list(overhead.link_messages(none, counts, seen, brokers).columns) == [
+        "run",
+        *overhead.LINK_COLUMNS,
+    ]
+    assert list(fidelity.fidelity(read_small(ProbeResult, {})).columns) == ["run", *fidelity.COLUMNS]
+    assert len(links.links(facts, read_small(PortCounter, {}), runs)) == 6
+    distribution = pd.DataFrame(columns=["run", "measure", "hops", "count"])
+    assert list(hops.hops(distribution).columns) == ["run", *hops.COLUMNS]

@@ -57,10 +57,7 @@ def link_messages(
     """Both witnesses side by side per overlay link, direction and type. `seen`: the directions that the
     captures show whole (run, source, target); elsewhere the wire columns are null."""
     both = log.merge(wire.drop(columns="link"), on=PAIR, how="outer", suffixes=("_log", "_wire"))
-    overlay = [
-        a in brokers[run] and b in brokers[run]
-        for run, a, b in zip(both.run, both.sender, both.receiver, strict=True)
-    ]
+    overlay = _both_brokers(both, brokers)
     both = both[overlay].rename(columns={"sender": "source", "receiver": "target"})
     both = both.merge(seen.assign(seen=True), on=["run", "source", "target"], how="left")
     known = both["seen"].notna()
@@ -70,6 +67,11 @@ def link_messages(
         out[name.format("log")] = both[f"{unit}_log"].fillna(0).astype("int64")
         out[name.format("wire")] = both[f"{unit}_wire"].fillna(0).where(known).astype("Int64")
     return out[["run", *LINK_COLUMNS]].sort_values(["run", "source", "target", "type"], ignore_index=True)
+
+
+def _both_brokers(pairs: pd.DataFrame, brokers: dict[str, set[str]]) -> pd.Series:
+    ends = zip(pairs.run, pairs.sender, pairs.receiver, strict=True)
+    return pd.Series([{a, b} <= brokers[run] for run, a, b in ends], index=pairs.index, dtype=bool)
 
 
 def overhead(
@@ -86,11 +88,12 @@ def overhead(
         ]
     )
     sent = [a in brokers[run] for run, a in zip(wire.run, wire.sender, strict=True)]
-    wire = wire[sent]
+    wire = wire[pd.Series(sent, index=wire.index, dtype=bool)]
     wire = wire[wire["link"] != "other"]
     key = ["run", "link", "type"]
     both = _sums(log, key, "log").merge(_sums(wire, key, "wire"), on=key, how="outer")
-    both["class"] = both["type"].map(lambda kind: "data" if kind == DATA else "control")
+    classes = ["data" if kind == DATA else "control" for kind in both["type"]]
+    both["class"] = pd.Series(classes, index=both.index, dtype=object)
     for name in ("log_messages", "log_bytes", "wire_messages", "wire_bytes"):
         both[name] = both[name].fillna(0).astype("int64")
     both = both[(both["log_messages"] > 0) | (both["wire_messages"] > 0)]  # nothing but stopping is left out
@@ -100,6 +103,7 @@ def overhead(
 
 def _sums(counts: pd.DataFrame, key: list[str], prefix: str) -> pd.DataFrame:
     summed = counts.groupby(key, as_index=False)[["messages", "bytes"]].sum()
+    summed = summed.astype(dict.fromkeys(key, object))  # an empty column has no type of its own
     return summed.rename(columns={"messages": f"{prefix}_messages", "bytes": f"{prefix}_bytes"})
 
 

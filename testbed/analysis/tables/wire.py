@@ -92,6 +92,8 @@ def _with_traffic(named: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _summed(named: pd.DataFrame) -> pd.DataFrame:
+    if not len(named):
+        return pd.DataFrame(columns=["run", *COLUMNS])
     keys = ["run", "sender", "receiver", "link"]
     sums = ["messages", "bytes", "framing_bytes", "header_bytes", "ack_bytes", "retransmitted_bytes"]
     grouped = named.groupby(keys, as_index=False)
