@@ -13,7 +13,6 @@ from typing import Any
 from mininet.link import Link, TCIntf
 
 from testbed.topology import plan
-from testbed.topology.quantities import LATENCY, parse
 
 
 class PlannedInterface(TCIntf):  # type: ignore[misc]
@@ -58,6 +57,8 @@ class PlannedLink(Link):  # type: ignore[misc]
 
 def link_options(options: dict[str, Any]) -> dict[str, Any]:
     """Mininet's link options (bw in Mbit/s, delay and jitter as text, loss in percent) as a plan's fields."""
+    from testbed.topology.quantities import LATENCY, parse  # heavy, and rarely wanted in a guest
+
     fields: dict[str, Any] = {}
     if options.get("bw"):
         fields["bandwidth_bps"] = round(float(options["bw"]) * 1_000_000)

@@ -10,6 +10,9 @@ from pathlib import Path
 # gRPC's event engine pauses a new stream for 145 ms at its twelfth message; the poller it replaced does not.
 # Read when grpc is first imported, hence before every other import of the project.
 os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
+# Mininet asks for distutils; without this word setuptools answers, with a hundred modules of its own.
+if sys.version_info < (3, 12):
+    os.environ.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")
 # The nursery forks, so nothing that it imports may start threads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
