@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import time
 
+import pytest
 from filter_strategies import confused, filters, numeric, publications, textual
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,8 +66,8 @@ def test_nothing_is_left_when_all_are_removed(filters_and_hops):
     index, _ = build(filters_and_hops, set(range(len(filters_and_hops))))
     assert len(index) == 0
     assert index.distinct() == 0
-    leftovers = [index._nodes, index._of_id, index._pivots, index._pairs]
-    assert leftovers == [{}, {}, {}, {}]
+    leftovers = [index._nodes, index._of_id, index._pivots, index._pairs, index._hops]
+    assert leftovers == [{}, {}, {}, {}, {}]
     assert index._unkeyed.empty()
 
 
@@ -121,6 +123,28 @@ def test_a_large_bucket_equals_brute_force(made, removed, batch):
         expected = {i for i, (f, _) in left.items() if f.matches(publication)}
         assert set(index.match(publication)) == expected
         assert index.match_hops(publication) == ({"h"} if expected else set())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_removing_from_a_large_bucket_keeps_the_others_right(seed):
+    """All filters hang in one bucket and differ in their bounds only; some lack one attribute or both."""
+    rng = random.Random(seed)
+    index, left = FilterIndex(), {}
+    for i in range(6 * MANY):
+        low = rng.randrange(50)
+        made = [Predicate("class", Operator.EQ, "A")]
+        made += [Predicate("x", Operator.GT, low), Predicate("x", Operator.LE, low + 10)] if i % 3 else []
+        made += [Predicate("y", Operator.GE, rng.randrange(50) / 2)] if i % 2 else []
+        left[f"s{i}"] = Filter(made)
+        index.add(f"s{i}", left[f"s{i}"], f"h{i % 5}")
+    for id_ in rng.sample(sorted(left), 4 * MANY):
+        index.remove(id_)
+        del left[id_]
+        publication = {"class": "A", "x": rng.randrange(60), "y": rng.randrange(30)}
+        publication = {name: v for name, v in publication.items() if name == "class" or rng.random() < 0.9}
+        expected = {i for i, f in left.items() if f.matches(publication)}
+        assert set(index.match(publication)) == expected
+        assert index.match_hops(publication) == {f"h{int(i[1:]) % 5}" for i in expected}
 
 
 def test_equal_filters_share_a_node():
