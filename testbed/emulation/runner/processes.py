@@ -35,6 +35,7 @@ LOG_LINES = 12
 READ = 1 << 16
 LOOK_LIMIT_US = 10_000_000  # a process that does not answer by then is left out of the look
 STOP_LIMIT_US = 20_000_000  # a process that has not ended by then is killed
+STOP_EACH_US = 1_000_000  # and so much more for each one that ends at the same time
 
 
 class Process:
@@ -204,7 +205,7 @@ class Processes:
         ending = [process for process in self.alive.values() if process.birth.kind == kind]
         for process in ending:
             self._end(process, "stop")
-        limit = self.clock.now_us() + STOP_LIMIT_US
+        limit = self.clock.now_us() + STOP_LIMIT_US + STOP_EACH_US * len(ending)
         if self.loop.until(lambda: not self._any_alive(ending), limit):
             return []
         stubborn = [process for process in ending if process.birth.id in self.alive]
