@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root: makes a chroot"),
     pytest.mark.skipif(shutil.which("debootstrap") is None, reason="debootstrap is not installed"),
 ]
-MIRROR = os.environ.get("TESTBED_DEBIAN_MIRROR", "http://deb.debian.org/debian")
+MIRROR = os.environ.get("TESTBED_DEBIAN_MIRROR", "")  # empty: debootstrap's own default
 USER = "newcomer"
 
 
@@ -49,7 +49,7 @@ def chroot(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterat
             "--include=git,make,python3,ca-certificates",
             "bookworm",
             folder,
-            MIRROR,
+            *([MIRROR] if MIRROR else []),
         )
         for source, options in (("proc", ("-t", "proc")), ("/dev", ("--bind",)), ("/dev/pts", ("--bind",))):
             target = folder / source.strip("/")
