@@ -20,6 +20,7 @@ BROKER_MB = 40
 DRIVER_MB = 48
 HOST_MB = 4
 GUEST_FILE = "guest.json"
+INSIDE_RECORDS = ("deployment.json", "created.json")  # what they tell of went with the guest
 
 
 class GuestFile(msgspec.Struct):
@@ -110,7 +111,8 @@ class GuestEngine:
             return
         guest.close()
         if self._run is not None:
-            (self._run.path / GUEST_FILE).unlink(missing_ok=True)
+            for record in (GUEST_FILE, *INSIDE_RECORDS):
+                (self._run.path / record).unlink(missing_ok=True)
 
 
 def memory_mb(plan: Plan) -> int:
