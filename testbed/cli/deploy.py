@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from protos.records import Fidelity, Manifest
     from testbed.emulation.deploy import Outcome
     from testbed.topology.plan import Plan
 
@@ -111,10 +112,7 @@ def tell(outcome: Outcome, as_json: bool) -> None:
         }
         click.echo(msgspec.json.encode(last).decode())
         return
-    seconds = max(0, manifest.last_us - manifest.first_us) / 1e6
-    click.echo(
-        f"{manifest.status}: {seconds:.1f} s of {manifest.clock} time in {manifest.wall_seconds:.1f} s"
-    )
+    click.echo(f"{manifest.status}: {duration(manifest)}")
     if manifest.reason:
         click.echo(f"reason: {manifest.reason}", err=True)
     if fidelity is not None:
@@ -124,10 +122,14 @@ def tell(outcome: Outcome, as_json: bool) -> None:
     click.echo(outcome.folder.path)
 
 
-def fidelity_line(fidelity: object) -> str:
-    from protos.records import Fidelity
+def duration(manifest: Manifest) -> str:
+    wall = f"{manifest.wall_seconds:.1f} s"
+    if not manifest.last_us:
+        return f"after {wall}"
+    return f"{(manifest.last_us - manifest.first_us) / 1e6:.1f} s of {manifest.clock} time in {wall}"
 
-    assert isinstance(fidelity, Fidelity)
+
+def fidelity_line(fidelity: Fidelity) -> str:
     shown = {"p50": fidelity.error_p50_us, "p99": fidelity.error_p99_us, "max": fidelity.error_max_us}
     errors = ", ".join(f"{name} {value:.0f} us" for name, value in shown.items())
     why = f" ({fidelity.reason})" if fidelity.reason else ""
