@@ -94,6 +94,8 @@ class Broker:
         self._layer = layer
         timed = options.heartbeat_interval_us or options.sample_every_us or options.repair_grace_us
         self._timeless = not timed and self._station is None and layer is None
+        moved = options.heartbeat_interval_us or options.repair_grace_us
+        self.steady = not moved and self._station is None and layer is None  # messages move no deadline
         if layer is not None:
             layer.attach(self)
 

@@ -13,7 +13,9 @@ A machine like the broker, with requests of the application as methods. Each ret
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import cast
 
 from broker_grpc.client_migration import Migrations
 from broker_grpc.client_ping import Pings
@@ -76,7 +78,10 @@ class ClientMachine:
     ) -> None:
         self.id = id_
         self.broker = broker  # where new requests go; changes when a publisher has migrated
-        self.addresses = {broker: address, **(addresses or {})}
+        # Shared: a copy for each of many clients of many brokers would be most of the memory.
+        self.addresses: MutableMapping[str, str] = ChainMap(
+            {broker: address}, cast(MutableMapping[str, str], addresses or {})
+        )
         self.group = group
         self.options = options or ClientOptions()
         self.connected: set[str] = set()

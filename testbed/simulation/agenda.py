@@ -30,10 +30,12 @@ class Agenda:
     def run(self, limit: int) -> bool:
         """Make up to `limit` calls; False when halted or when there is nothing left to do."""
         heap, pop = self._heap, heapq.heappop
-        for _ in range(limit):
+        left = limit
+        while left:
             if not heap or self.halted:
-                return False
+                break
             self.now_us, _, call, a, b = pop(heap)
-            self.made += 1
+            left -= 1
             call(a, b)
-        return True
+        self.made += limit - left
+        return left == 0

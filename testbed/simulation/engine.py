@@ -61,8 +61,8 @@ class SimulateEngine:
 
     def _progress(self, simulator: Simulator, wall_s: float) -> Event:
         timeline, plan = simulator.timeline, simulator.plan
-        roster, streams = timeline.roster, simulator.streams.live
-        linked = sum((link.a, link.b) in streams and (link.b, link.a) in streams for link in plan.overlay)
+        roster, is_live = timeline.roster, simulator.streams.is_live
+        linked = sum(is_live(link.a, link.b) and is_live(link.b, link.a) for link in plan.overlay)
         return {
             "t": "progress",
             "clock_us": simulator.agenda.now_us,

@@ -9,38 +9,37 @@ import msgspec
 
 from protos.records import LogEvent
 
-FLUSH_BYTES = 1 << 18
+FLUSH_EVENTS = 2000
 
 
 class SimulatedLog:
-    """Lines in the order of writing; `n` counts them over the whole simulation."""
+    """Lines in the order of writing; `n` counts them over the whole simulation.
+
+    Events are encoded many at once: nobody may change one after writing it.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file: BinaryIO = path.open("wb")
-        self._encode = msgspec.json.Encoder().encode
-        self._lines: list[bytes] = []
-        self._size = 0
+        self._encode_lines = msgspec.json.Encoder().encode_lines
+        self._events: list[LogEvent] = []
         self.written = 0
 
     def write(self, event: LogEvent, now_us: int, node: str) -> None:
-        self.written += 1
-        event.n = self.written
+        self.written = event.n = self.written + 1
         if not event.t_us:
             event.t_us = now_us
         if not event.node:
             event.node = node
-        line = self._encode(event)
-        self._lines.append(line)
-        self._size += len(line)
-        if self._size > FLUSH_BYTES:
-            self.flush()
+        self._events.append(event)
+        if len(self._events) == FLUSH_EVENTS:
+            self._put()
+
+    def _put(self) -> None:
+        self._file.write(self._encode_lines(self._events))
+        self._events.clear()
 
     def flush(self) -> None:
-        if self._lines:
-            self._lines.append(b"")
-            self._file.write(b"\n".join(self._lines))
-            self._lines.clear()
-            self._size = 0
+        self._put()
         self._file.flush()
 
     def close(self) -> None:

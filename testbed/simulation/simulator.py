@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from pathlib import Path
-
-import msgspec
 
 from broker_grpc.broker import Broker, build
 from broker_grpc.config import BrokerProcessConfig
@@ -23,17 +20,16 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
-from protos.envelope import encoded_size
 from protos.messages import Envelope
 from protos.records import LogEvent
 from testbed.emulation.runner import stimuli
-from testbed.emulation.runner.configs import addresses, broker_config
+from testbed.emulation.runner.configs import addresses
 from testbed.emulation.runner.stimuli import BrokerLook, ClientLook, Look
 from testbed.emulation.runner.timeline import Timeline
 from testbed.errors import TestbedError
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SimulatedLog
-from testbed.simulation.streams import Streams
+from testbed.simulation.streams import Pipe, Streams
 from testbed.simulation.wires import Wires
 from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
@@ -46,13 +42,16 @@ STOP_LIMIT_US = 10_000_000  # what has not ended by then is cut off
 class Process:
     """A broker or client that runs, with the time of its next wake-up."""
 
-    __slots__ = ("host", "id", "kind", "machine", "wake_us")
+    __slots__ = ("id", "kind", "machine", "pipes", "steady", "wake_us")
 
-    def __init__(self, id_: str, host: str, kind: PeerKind, machine: Broker | ClientScript) -> None:
+    def __init__(
+        self, id_: str, kind: PeerKind, machine: Broker | ClientScript, pipes: dict[str, Pipe]
+    ) -> None:
         self.id = id_
-        self.host = host
         self.kind: PeerKind = kind
         self.machine = machine
+        self.pipes = pipes  # its live streams
+        self.steady = kind == "broker" and machine.steady
         self.wake_us = -1  # -1 = none
 
 
@@ -72,6 +71,9 @@ class Simulator:
         self._hosts: dict[str, str] = {broker.id: broker.node for broker in plan.brokers}
         self._hosts |= {client.id: client.node for client in plan.clients}
         self._addresses = addresses(plan)
+        self._dials: dict[str, list[str]] = {broker.id: [] for broker in plan.brokers}
+        for link in plan.overlay:
+            self._dials[link.a].append(link.b)  # the first end of a link dials
         self._limits = {broker.id: limits_from(broker.options) for broker in plan.brokers}
         self._running: dict[str, Process] = {}
         self._starting: set[str] = set()  # clients that have not said that they are ready
@@ -213,20 +215,26 @@ class Simulator:
 
     def _start_broker(self, id_: str) -> None:
         plan = self._brokers[id_]
-        raw = broker_config(self.plan, plan, self._incarnations[id_], Path(), 0, None)
-        config = msgspec.convert(raw, BrokerProcessConfig)
-        process = self._running[id_] = Process(id_, plan.node, "broker", build(config))
+        config = BrokerProcessConfig(
+            id_,
+            self._addresses[id_],
+            options=plan.options,
+            algorithm=plan.algorithm,
+            seed=plan.seed,
+            incarnation=self._incarnations[id_],
+            sample_every_us=self.plan.sample_every_us,
+        )
+        process = self._running[id_] = Process(id_, "broker", build(config), self.streams.pipes_of(id_))
         self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
-        for neighbour in config.neighbours:
-            if neighbour.dial:
-                self.streams.open(id_, neighbour.id)
+        for neighbour in self._dials[id_]:
+            self.streams.open(id_, neighbour)
         self._arm(process)
         self._later(stimuli.ProcessReady(id_))
 
     def _start_client(self, id_: str) -> None:
         plan = self._clients[id_]
         script = ClientScript(plan, self._addresses, self._incarnations[id_])
-        process = self._running[id_] = Process(id_, plan.node, "client", script)
+        process = self._running[id_] = Process(id_, "client", script, self.streams.pipes_of(id_))
         self._starting.add(id_)
         self._apply(process, script.start(self.agenda.now_us))
         self._arm(process)
@@ -288,7 +296,13 @@ class Simulator:
         self._log.write(event, self.agenda.now_us, process)
 
     def receive(self, process: str, peer: str, envelope: Envelope) -> None:
-        self.feed(process, Received(peer, envelope))
+        running = self._running.get(process)
+        if running is not None:
+            effects = running.machine.handle(self.agenda.now_us, Received(peer, envelope))
+            if effects:
+                self._apply(running, effects)
+            if not running.steady:
+                self._arm(running)
 
     def feed(self, process: str, stimulus: Stimulus) -> None:
         running = self._running.get(process)
@@ -299,19 +313,18 @@ class Simulator:
     # ------------------------------------------------------------ machines
 
     def _apply(self, process: Process, effects: Effects) -> None:
-        id_, streams = process.id, self.streams
+        get, send, write = process.pipes.get, self.streams.send, self._log.write
         for effect in effects:
             kind = effect.__class__
-            if kind is Send:
-                envelope = effect.envelope  # type: ignore[union-attr]
-                streams.send(id_, effect.peer, envelope, encoded_size(envelope))  # type: ignore[union-attr]
-            elif kind is Log:
-                self._log.write(effect.event, self.agenda.now_us, id_)  # type: ignore[union-attr]
-            elif isinstance(effect, OpenLink):
-                streams.open(id_, effect.peer)
-            elif isinstance(effect, CloseLink):
-                streams.close(id_, effect.peer, effect.reason, effect.redial)
-        if process.kind == "client" and (id_ in self._starting or id_ in self._closing):
+            if kind is Log:
+                write(effect.event, self.agenda.now_us, process.id)  # type: ignore[union-attr]
+            elif kind is Send:
+                send(get(effect.peer), effect.envelope)  # type: ignore[union-attr]
+            elif kind is OpenLink:
+                self.streams.open(process.id, effect.peer)  # type: ignore[union-attr]
+            elif kind is CloseLink:
+                self.streams.close(process.id, effect.peer, effect.reason, effect.redial)  # type: ignore[union-attr]
+        if process.kind == "client" and (process.id in self._starting or process.id in self._closing):
             self._settle(process)
 
     def _arm(self, process: Process) -> None:

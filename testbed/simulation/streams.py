@@ -9,7 +9,6 @@ without a path it is tried again later. Redials back off like those of the real 
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -27,19 +26,37 @@ from testbed.simulation.wires import RTO_MIN_US, Wires
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Stream:
     """One connection; each end learns of its begin and end in its own time."""
 
     dialler: str
     listener: str
-    up: dict[str, bool] = field(default_factory=dict)  # by end
     broken: bool = False
-    last_us: dict[str, int] = field(default_factory=dict)  # by receiving end: arrival of the last message
-    stalled: deque[tuple[str, Envelope, int]] = field(default_factory=deque)  # (sender, message, sent)
+    stalled: list[tuple[Pipe, Envelope, int]] = field(default_factory=list)  # (way, message, sent)
 
-    def other(self, end: str) -> str:
-        return self.listener if end == self.dialler else self.dialler
+
+@dataclass(slots=True, eq=False)
+class Pipe:
+    """One direction of a stream, as its sending end holds it."""
+
+    stream: Stream
+    sender: str
+    receiver: str
+    other: Pipe | None = None  # the opposite direction
+    heard: bool = False  # the receiver is up: it takes what comes
+    deaf: bool = False  # the receiver has hung up
+    early: list[Envelope] | None = None  # came before the receiver was up
+    last_us: int = 0  # arrival of the last message
+    fixed_us: int = -1  # what every message takes, where size and chance do not matter; -1 = unknown
+
+
+def _pipes(stream: Stream) -> tuple[Pipe, Pipe]:
+    """The dialler's and the listener's."""
+    there = Pipe(stream, stream.dialler, stream.listener)
+    back = Pipe(stream, stream.listener, stream.dialler, there)
+    there.other = back
+    return there, back
 
 
 class Processes(Protocol):
@@ -57,17 +74,19 @@ class Processes(Protocol):
 class Dial:
     """A wish for a stream, kept until it is withdrawn."""
 
-    __slots__ = ("dials", "failures", "rng")
+    __slots__ = ("_name", "_rng", "dials", "failures")
 
     def __init__(self, dialler: str, listener: str, seed: int) -> None:
         self.failures = 0
         self.dials = 0
-        self.rng = random.Random(f"{seed}/{dialler}/{listener}")
+        self._name = f"{seed}/{dialler}/{listener}"
+        self._rng: random.Random | None = None  # made when needed: it is large, and most dials succeed
 
     def backoff_us(self, limits: Limits) -> int:
+        self._rng = self._rng or random.Random(self._name)
         ceiling = min(limits.redial_max_us, limits.redial_min_us << min(self.failures, 20))
         self.failures += 1
-        return round(ceiling * self.rng.uniform(0.5, 1.0))
+        return round(ceiling * self._rng.uniform(0.5, 1.0))
 
 
 class Streams:
@@ -79,66 +98,82 @@ class Streams:
         self._processes = processes
         self._limits = limits
         self._seed = seed
-        self._dials: dict[tuple[str, str], Dial] = {}
-        self.live: dict[tuple[str, str], Stream] = {}  # (end, peer), both ways
+        self._dials: dict[str, dict[str, Dial]] = {}  # by dialler and listener
+        self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
+        self.carried = 0  # messages that arrived
+
+    def is_live(self, end: str, peer: str) -> bool:
+        return peer in self._live.get(end, ())
+
+    def _pipe(self, end: str, peer: str) -> Pipe | None:
+        return self._live.get(end, {}).get(peer)
 
     # ------------------------------------------------------------ dialling
 
     def open(self, dialler: str, listener: str) -> None:
-        if (dialler, listener) not in self._dials:
-            self._dials[dialler, listener] = Dial(dialler, listener, self._seed)
+        dials = self._dials.setdefault(dialler, {})
+        if listener not in dials:
+            dials[listener] = Dial(dialler, listener, self._seed)
             self._dial(dialler, listener)
 
+    def _wish(self, dialler: str, listener: str) -> Dial | None:
+        return self._dials.get(dialler, {}).get(listener)
+
     def _dial(self, dialler: str, listener: str) -> None:
-        dial = self._dials.get((dialler, listener))
+        dial = self._wish(dialler, listener)
         if dial is None or not self._processes.is_running(dialler):
             return
         rtt = self._rtt_us(dialler, listener)
         if rtt is None:
-            self._agenda.at(self._agenda.now_us + self._wait(dial, dialler), self._dial, dialler, listener)
+            self._dial_later(dial, dialler, listener)
         else:
             self._agenda.at(self._agenda.now_us + rtt, self._connected, (dialler, listener), rtt)
 
     def _rtt_us(self, a: str, b: str) -> int | None:
         return self._wires.rtt_us(self._processes.host_of(a), self._processes.host_of(b))
 
-    def _wait(self, dial: Dial, dialler: str) -> int:
-        return dial.backoff_us(self._limits(dialler))
+    def _dial_later(self, dial: Dial, dialler: str, listener: str) -> None:
+        wait = dial.backoff_us(self._limits(dialler))
+        self._agenda.at(self._agenda.now_us + wait, self._dial, dialler, listener)
 
     def _connected(self, ends: tuple[str, str], rtt: int) -> None:
         dialler, listener = ends
-        dial = self._dials.get(ends)
+        dial = self._wish(dialler, listener)
         if dial is None or not self._processes.is_running(dialler):
             return
         if not self._processes.is_running(listener):
-            self._agenda.at(self._agenda.now_us + self._wait(dial, dialler), self._dial, dialler, listener)
+            self._dial_later(dial, dialler, listener)
             return
         dial.dials += 1
-        stream = Stream(dialler, listener)
-        self._agenda.at(self._agenda.now_us + rtt * 3 // 2, self._up, stream, listener)
-        self._agenda.at(self._agenda.now_us + rtt * 2, self._up, stream, dialler)
+        there, back = _pipes(Stream(dialler, listener))
+        self._agenda.at(self._agenda.now_us + rtt * 3 // 2, self._up, back)
+        self._agenda.at(self._agenda.now_us + rtt * 2, self._up, there)
 
-    def _up(self, stream: Stream, end: str) -> None:
-        peer = stream.other(end)
-        if stream.broken or not self._processes.is_running(end):
+    def _up(self, pipe: Pipe, _: None) -> None:
+        """The sender of this direction has the other's hello."""
+        stream, end, peer = pipe.stream, pipe.sender, pipe.receiver
+        gone = not self._processes.is_running(end)
+        if stream.broken or gone or (end == stream.listener and not self._processes.is_running(peer)):
             stream.broken = True
             return
-        if end == stream.listener and not self._processes.is_running(peer):
-            stream.broken = True
-            return
-        if end == stream.dialler:
-            self._dials[end, peer].failures = 0
-        old = self.live.get((end, peer))
-        if old is not None and old is not stream:
-            self._end(old, end, "replaced")
-        self.live[end, peer] = stream
-        stream.up[end] = True
+        dial = self._wish(end, peer)
+        if end == stream.dialler and dial is not None:
+            dial.failures = 0
+        old = self._pipe(end, peer)
+        if old is not None and old is not pipe:
+            self._end(old, "replaced")
+        self._live.setdefault(end, {})[peer] = pipe
+        assert pipe.other is not None
+        pipe.other.heard = True
         incarnation = self._incarnation(stream, peer)
         self._log_hellos(stream, end, peer)
         self._processes.feed(end, PeerUp(peer, self._processes.kind_of(peer), incarnation))
+        for envelope in pipe.other.early or ():
+            self._arrive(pipe.other, envelope)
+        pipe.other.early = None
 
     def _incarnation(self, stream: Stream, end: str) -> int:
-        dial = self._dials.get((stream.dialler, stream.listener))
+        dial = self._wish(stream.dialler, stream.listener)
         number = dial.dials if dial is not None and end == stream.dialler else 0
         return hello_incarnation(self._processes.incarnation_of(end), number)
 
@@ -155,96 +190,113 @@ class Streams:
 
     # ------------------------------------------------------------ messages
 
-    def send(self, sender: str, receiver: str, envelope: Envelope, size: int) -> None:
-        stream = self.live.get((sender, receiver))
-        if stream is None or stream.broken:
-            return
-        hosts = self._processes.host_of(sender), self._processes.host_of(receiver)
-        arrival = None if stream.stalled else self._wires.arrival_us(self._agenda.now_us, *hosts, size)
-        if arrival is None:
-            stream.stalled.append((sender, envelope, self._agenda.now_us))
-            return
-        last = stream.last_us.get(receiver, 0)
-        if arrival < last:
-            arrival = last  # TCP keeps the order
-        stream.last_us[receiver] = arrival
-        self._agenda.at(arrival, self._arrive, stream, (receiver, envelope))
+    def pipes_of(self, process: str) -> dict[str, Pipe]:
+        """The live one, by peer: a sender keeps it and finds its way without asking."""
+        return self._live.setdefault(process, {})
 
-    def _arrive(self, stream: Stream, what: tuple[str, Envelope]) -> None:
-        receiver, envelope = what
-        if stream.up.get(receiver) and not stream.broken:
-            self._processes.receive(receiver, stream.other(receiver), envelope)
-        elif not stream.broken:  # the hello is still on its way
-            self._agenda.at(self._agenda.now_us + 1, self._arrive, stream, what)
+    def send(self, pipe: Pipe | None, envelope: Envelope) -> None:
+        if pipe is None or pipe.stream.broken:
+            return
+        agenda = self._agenda
+        arrival = agenda.now_us + pipe.fixed_us
+        if pipe.fixed_us < 0 or pipe.stream.stalled:
+            due = self._travel(pipe, envelope)
+            if due is None:
+                pipe.stream.stalled.append((pipe, envelope, agenda.now_us))
+                return
+            arrival = due
+        if arrival < pipe.last_us:
+            arrival = pipe.last_us  # TCP keeps the order
+        pipe.last_us = arrival
+        agenda.at(arrival, self._arrive, pipe, envelope)
+
+    def _travel(self, pipe: Pipe, envelope: Envelope) -> int | None:
+        """When the message is there; None while what was sent before is still on this side."""
+        if pipe.stream.stalled:
+            return None
+        hosts = self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
+        route = self._wires.route(*hosts)
+        if route is not None and route.plain:
+            pipe.fixed_us = route.latency_us
+        return self._wires.arrival_us(self._agenda.now_us, *hosts, encoded_size(envelope))
+
+    def _arrive(self, pipe: Pipe, envelope: Envelope) -> None:
+        if pipe.stream.broken or pipe.deaf:
+            return
+        if pipe.heard:
+            self.carried += 1
+            self._processes.receive(pipe.receiver, pipe.sender, envelope)
+        else:  # the hello is still on its way
+            pipe.early = [*(pipe.early or ()), envelope]
 
     def paths_changed(self) -> None:
         """Streams whose path is back: TCP's next retransmission brings the first message, the rest follow."""
-        for ends, stream in sorted(self.live.items()):
-            if ends[0] == stream.dialler and stream.stalled and self._rtt_us(*ends) is not None:
-                self._resume(stream)
+        for end in sorted(self._live):
+            for peer in sorted(self._live[end]):
+                pipe = self._live[end][peer]
+                pipe.fixed_us = -1
+                stream = pipe.stream
+                if end == stream.dialler and stream.stalled and self._rtt_us(end, peer) is not None:
+                    self._resume(stream)
 
     def _resume(self, stream: Stream) -> None:
         rtt = self._rtt_us(stream.dialler, stream.listener) or 0
-        _sender, _, sent_us = stream.stalled[0]
+        sent_us = stream.stalled[0][2]
         wait, at = rtt + RTO_MIN_US, sent_us
         while at < self._agenda.now_us:
             at, wait = at + wait, 2 * wait
-        self._agenda.at(at, self._release, stream, None)
+        self._agenda.at(at, self._release, stream)
 
     def _release(self, stream: Stream, _: None) -> None:
-        waiting, stream.stalled = stream.stalled, deque()
-        for sender, envelope, _sent in waiting:
-            self.send(sender, stream.other(sender), envelope, encoded_size(envelope))
+        waiting, stream.stalled = stream.stalled, []
+        for pipe, envelope, _sent in waiting:
+            self.send(pipe, envelope)
 
     # ------------------------------------------------------------ ends
 
     def close(self, end: str, peer: str, reason: str, redial: bool) -> None:
         """One end hangs up, behind what it has sent."""
         if not redial:
-            self._dials.pop((end, peer), None)
-        stream = self.live.pop((end, peer), None)
-        if stream is None:
+            self._dials.get(end, {}).pop(peer, None)
+        pipe = self._live.get(end, {}).pop(peer, None)
+        if pipe is None:
             return
-        stream.up[end] = False
         self._agenda.at(self._agenda.now_us, self._hung_up, (end, peer), reason)
-        self._tell_other(stream, end, reason)
+        self._leave(pipe, reason)
 
     def _hung_up(self, ends: tuple[str, str], reason: str) -> None:
         end, peer = ends
-        if self._processes.is_running(end) and (end, peer) not in self.live:
+        if self._processes.is_running(end) and not self.is_live(end, peer):
             self._processes.feed(end, PeerDown(peer, reason))
-            if (end, peer) in self._dials:
+            if self._wish(end, peer) is not None:
                 self._dial(end, peer)
 
-    def _tell_other(self, stream: Stream, end: str, reason: str) -> None:
-        """The end of the stream arrives like a message."""
-        peer = stream.other(end)
-        hosts = self._processes.host_of(end), self._processes.host_of(peer)
+    def _leave(self, pipe: Pipe, reason: str) -> None:
+        """The sender takes nothing more; the end of the stream arrives like a message."""
+        other = pipe.other
+        assert other is not None
+        other.deaf = True
+        hosts = self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
         arrival = self._wires.arrival_us(self._agenda.now_us, *hosts, 0)
         if arrival is not None:
-            at = max(arrival, stream.last_us.get(peer, 0))
-            self._agenda.at(at, self._ended, (stream, peer), reason)
+            self._agenda.at(max(arrival, pipe.last_us), self._end, other, reason)
 
-    def _ended(self, what: tuple[Stream, str], reason: str) -> None:
-        self._end(*what, reason)
-
-    def _end(self, stream: Stream, end: str, reason: str) -> None:
-        peer = stream.other(end)
-        stream.broken = True
-        if self.live.get((end, peer)) is not stream:
+    def _end(self, pipe: Pipe, reason: str) -> None:
+        """The stream is over for the sender of this direction."""
+        end, peer = pipe.sender, pipe.receiver
+        pipe.stream.broken = True
+        if self._pipe(end, peer) is not pipe:
             return
-        del self.live[end, peer]
+        del self._live[end][peer]
         if self._processes.is_running(end):
             self._processes.feed(end, PeerDown(peer, reason))
-        dial = self._dials.get((end, peer))
+        dial = self._wish(end, peer)
         if dial is not None:
-            self._agenda.at(self._agenda.now_us + self._wait(dial, end), self._dial, end, peer)
+            self._dial_later(dial, end, peer)
 
     def crash(self, process: str, reason: str) -> None:
         """The process is gone; the kernel tells its peers."""
-        for key in [k for k in self._dials if k[0] == process]:
-            del self._dials[key]
-        for ends in sorted(k for k in self.live if k[0] == process):
-            stream = self.live.pop(ends)
-            stream.up[process] = False
-            self._tell_other(stream, process, reason)
+        self._dials.pop(process, None)
+        pipes = self._live.get(process, {})
+        for peer in sorted(pipes):
+            self._leave(pipes.pop(peer), reason)
