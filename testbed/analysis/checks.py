@@ -142,6 +142,9 @@ def explanations(e: Evidence) -> dict[str, str]:
         found[""] = "captures are damaged"
     if e.run.plan.capture.ring_megabytes:
         found[""] = "the capture is a ring: old packets were overwritten"
+    for file in e.health.torn:
+        process = file.partition(".jsonl")[0]
+        found[process] = f"the log of {process} ends in mid-line"
     ended = min((event["t_us"] for event in e.rare if event["kind"] == "RUN_ENDED"), default=FOREVER)
     for event in e.rare:
         if event["t_us"] <= ended:  # every link goes down when the run has ended; that excuses nothing

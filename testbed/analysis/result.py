@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from testbed.analysis.runs import Run
@@ -23,8 +24,10 @@ class Analysis:
 
     def frame(self, name: str, run: str | None = None) -> pd.DataFrame:
         """A table as pandas, of one run or of all."""
-        frame = self.table(name).to_pandas()
-        return frame if run is None else frame[frame["run"] == run].reset_index(drop=True)
+        table = self.table(name)
+        if run is not None:  # before the conversion: a column's type must not depend on other runs' nulls
+            table = table.filter(pc.equal(table["run"], run))
+        return table.to_pandas()
 
     def table(self, name: str) -> pa.Table:
         if name in self.tables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import logging
 import os
 import shutil
 import subprocess
@@ -88,6 +89,8 @@ def start(
         except Exception as error:
             raise TestbedError(f"Spark did not start: {reason(said, error)}", hint=JAVA_HINT) from error
     session.sparkContext.setLogLevel("OFF")
+    # PySpark's own logger prints every error that is raised anyway.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return session
 
 

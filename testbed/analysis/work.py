@@ -41,8 +41,12 @@ from testbed.analysis.write import write_table
 COLLECT_ROWS = 2_000_000  # more deliveries than this stay in Spark: written by its tasks, not by the driver
 
 
+# Integers stay integers when some are missing, so a column has the same type in every run's files.
+PANDAS_TYPES = {pa.int32(): pd.Int64Dtype(), pa.int64(): pd.Int64Dtype()}
+
+
 def collected(frame: DataFrame) -> pd.DataFrame:
-    return frame.toArrow().to_pandas()
+    return frame.toArrow().to_pandas(types_mapper=PANDAS_TYPES.get)
 
 
 def collected_from(query: Callable[[], DataFrame]) -> pd.DataFrame:

@@ -62,7 +62,11 @@ def delivered(message: str, delay_us: int) -> dict[str, object]:
 
 
 def published_later(lines: Lines) -> Lines:
-    return [line.replace(b'"published_us":17', b'"published_us":18') for line in lines]
+    events = [json.loads(line) for line in lines]
+    for event in events:
+        if "published_us" in event:
+            event["published_us"] += 1_000_000
+    return [json.dumps(event).encode() + b"\n" for event in events]
 
 
 def damage_captures(path: Path) -> None:

@@ -57,8 +57,8 @@ def hops(distribution: pd.DataFrame) -> pd.DataFrame:
     """Summary of `hop_distribution`; percentiles are exact."""
     rows = []
     for (run, measure), own in distribution.sort_values("hops").groupby(["run", "measure"]):
-        count = own["count"].to_numpy()
-        value = own["hops"].to_numpy()
+        count = own["count"].to_numpy(np.int64)
+        value = own["hops"].to_numpy(np.int64)
         rows.append(
             (run, measure, count.sum(), (value * count).sum() / count.sum(), *_ranks(value, count), value[-1])
         )

@@ -7,7 +7,7 @@ import pandas as pd
 from testbed.analysis.runs import Run
 
 COLUMNS = {
-    "source": "broker or client that sent; address when unknown",
+    "source": "broker or client that sent; its host when the messages cannot be read (TLS)",
     "target": "broker or client that received",
     "link": "overlay (broker to broker), client, or other",
     "state": "whole: every message was counted; otherwise why not: gap (packets missing), snap_length, tls, "
@@ -50,6 +50,16 @@ def _listed(frame: pd.DataFrame, end: str, brokers: dict[tuple[str, str], str]) 
     return pd.Series([brokers.get(key) for key in keys], index=frame.index, dtype=object)
 
 
+def _hosts(frame: pd.DataFrame, end: str, runs: list[Run]) -> pd.Series:
+    """The host at the address, when messages cannot tell who speaks (TLS)."""
+    nodes = {
+        (run.key, node.address): node.id for run in runs for node in run.plan.network.nodes if node.address
+    }
+    addresses = [str(text).rpartition(":")[0] for text in frame[end]]
+    found = [nodes.get(key) for key in zip(frame["run"], addresses, strict=True)]
+    return pd.Series(found, index=frame.index, dtype=object)
+
+
 def wire_counts(facts: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """run, sender, receiver, link, type -> messages and bytes until the run's end, and messages after it."""
     counts = facts[facts["fact"] == "count"][[*KEY, "type", "state", "messages", "bytes"]]
@@ -71,8 +81,9 @@ def wire(facts: pd.DataFrame, calls: pd.DataFrame, runs: list[Run]) -> pd.DataFr
     named = named.drop(columns="messages").merge(messages, on=half, how="left")
     named = _with_traffic(named, facts)
     brokers = {(run.key, address): broker for run in runs for address, broker in run.endpoints.items()}
-    named["sender"] = named["sender"].fillna(_listed(named, "source", brokers)).fillna(named["source"])
-    named["receiver"] = named["receiver"].fillna(_listed(named, "target", brokers)).fillna(named["target"])
+    for who, end in (("sender", "source"), ("receiver", "target")):
+        known = named[who].fillna(_listed(named, end, brokers)).fillna(_hosts(named, end, runs))
+        named[who] = known.fillna(named[end])
     named["link"] = named["link"].fillna("other")
     return _summed(named)
 
