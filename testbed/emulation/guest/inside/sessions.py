@@ -18,6 +18,7 @@ from testbed.emulation.guest.inside.mounts import CONTROL
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 SIGNALLED = 128
+ADMINISTRATION = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 @dataclass
@@ -72,7 +73,7 @@ def _attach_files(number: int, stdin: str | None) -> None:
 
 def _become(job: dict[str, Any]) -> NoReturn:
     """Turn this child into the command; never returns."""
-    argv, environment = job["argv"], job["env"]
+    argv, environment = job["argv"], as_root(job["env"])
     for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -84,6 +85,15 @@ def _become(job: dict[str, Any]) -> NoReturn:
         _give_up(NOT_EXECUTABLE, f"{argv[0]}: {error.strerror}\n")
     except BaseException:
         _give_up(NOT_EXECUTABLE, traceback.format_exc())
+
+
+def as_root(environment: dict[str, str]) -> dict[str, str]:
+    """The user's environment with root's folders in PATH: in the guest the user is root.
+
+    A plain user's PATH on Debian has no sbin, and there live ip, tc and ovs-vswitchd.
+    """
+    path = os.pathsep.join(filter(None, (environment.get("PATH"), ADMINISTRATION)))
+    return {**environment, "PATH": path}
 
 
 def _give_up(code: int, why: str) -> NoReturn:
