@@ -47,13 +47,13 @@ def write(folder: Path, name: str, duration: str = "5s", defaults: str = "", mor
     return path
 
 
-def testbed(*arguments: object) -> list[str]:
+def command_line(*arguments: object) -> list[str]:
     return [str(Path(sys.executable).parent / "testbed"), *map(str, arguments)]
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        testbed(*arguments),
+        command_line(*arguments),
         cwd=ROOT,
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
@@ -112,7 +112,7 @@ def quickstarts(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
         arguments = ("deploy", topology, "--engine", "guest", "--results", results / seed)
         both.append(
             subprocess.Popen(
-                testbed(*arguments),
+                command_line(*arguments),
                 cwd=ROOT,
                 env={**os.environ, "PYTHONHASHSEED": seed},
                 stdin=subprocess.DEVNULL,
@@ -230,7 +230,7 @@ def two_running(tmp_path: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     for name in ("interrupted", "killed"):
         topology = write(tmp_path, name, "100000s")
         running[name] = subprocess.Popen(
-            testbed("deploy", topology, "--engine", "guest", "--results", tmp_path, "--json"),
+            command_line("deploy", topology, "--engine", "guest", "--results", tmp_path, "--json"),
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -306,7 +306,7 @@ def test_the_host_engine_runs_where_the_kernel_can_shape_links(tmp_path: Path) -
 
     topology = write(tmp_path, "host", "3s")
     with Guest(GuestSpec(kernel=require(), memory_mb=2048, cwd=ROOT, shared=(tmp_path,))) as guest:
-        ran = guest.run(testbed("deploy", topology, "--results", tmp_path), timeout=PATIENCE_S)
+        ran = guest.run(command_line("deploy", topology, "--results", tmp_path), timeout=PATIENCE_S)
     assert ran.code == 0, ran.err.decode()
     assert b"host engine" in ran.err
     folder = latest(tmp_path, "host")
