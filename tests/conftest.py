@@ -1,6 +1,6 @@
 """Shared by all tests: where the repository is, and honest skips for what this machine lacks.
 
-A test marked `guest` or `spark` is skipped with the reason where it cannot run. `make test` sets the machine
+A test marked `guest`, `spark` or `browser` is skipped with the reason where it cannot run. `make test` sets the machine
 up first and then forbids these skips (TESTBED_NO_SKIP=1), so nothing is left out there without a word.
 """
 
@@ -38,7 +38,12 @@ def without_spark() -> str | None:
     return None if shutil.which("java") or os.environ.get("JAVA_HOME") else "no Java: make system-packages"
 
 
-NEEDS = {"guest": without_guest, "spark": without_spark}
+def without_browser() -> str | None:
+    lacking = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+    return f"no {' and no '.join(lacking)}: make system-packages" if lacking else None
+
+
+NEEDS = {"guest": without_guest, "spark": without_spark, "browser": without_browser}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

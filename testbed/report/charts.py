@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -13,6 +14,7 @@ from testbed.report.svg import COLOURS, Axis, Chart, text_at, wrap
 
 POINTS = 200  # of a distribution: more would not be seen
 WINDOWS = 120  # of the timeline
+TYPES_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ def delay_cdf(deliveries: pandas.DataFrame) -> str:
     median = float(deliveries.delay_us.median()) / 1e3
     text = f"Half of {len(deliveries)} deliveries took at most {median:.3g} ms, all at most {longest:.3g} ms."
     chart = Chart("Delivery delay", text, Axis("delay (ms)", 0, longest), Axis("share of deliveries", 0, 1))
+    chart.legend_below = True
     shares = np.linspace(0, 1, POINTS)
     for (name, frame), colour in zip(groups.items(), COLOURS, strict=False):
         values = np.quantile(frame.delay_us.to_numpy() / 1e3, shares)
@@ -51,6 +54,35 @@ def hop_histogram(distribution: pandas.DataFrame) -> str:
     for h, share in zip(hops, shares, strict=True):
         chart.bar(h - 0.4, h + 0.4, share, COLOURS[0], f"{h} hops: {100 * share:.1f} %")
     return chart.svg()
+
+
+def witnesses(overhead: pandas.DataFrame) -> str:
+    """Messages between brokers by type: what they logged beside what crossed the wire."""
+    frame = overhead[(overhead.link == "overlay") & (overhead.type != "all")]
+    frame = frame.sort_values("log_messages", ascending=False).head(TYPES_SHOWN)
+    seen = frame.wire_messages.notna().any()
+    sides = {"log": frame.log_messages, "wire": frame.wire_messages} if seen else {"log": frame.log_messages}
+    top = max(float(values.max()) for values in sides.values())
+    left, width, row, bar = 190, 640, 30, 11
+    parts = []
+    for at, kind in enumerate(frame.type):
+        y = 8 + at * row
+        parts.append(text_at(left - 8, y + 15, str(kind), "label", "end"))
+        for side, (name, values) in enumerate(sides.items()):
+            value = float(values.iloc[at])
+            if not math.isnan(value):
+                long = (width - left - 80) * value / (top or 1.0)
+                parts.append(
+                    _lying_bar(left, y + side * (bar + 1), long, bar, COLOURS[side], f"{value:,.0f} {name}")
+                )
+    counts = (f"{k} {n:,.0f}" for k, n in zip(frame.type, frame.log_messages, strict=True))
+    text = "Messages logged, by type: " + ", ".join(counts) + ("" if seen else "; no capture to compare with")
+    return wrap("Messages between brokers, by type", text, 12 + row * len(frame), "".join(parts), width)
+
+
+def _lying_bar(x: float, y: float, long: float, thick: float, colour: str, label: str) -> str:
+    shape = f'<rect style="fill:{colour}" x="{x}" y="{y}" width="{max(long, 0.5):.1f}" height="{thick}"/>'
+    return shape + text_at(x + long + 5, y + thick - 1, label, "tick")
 
 
 def timeline(deliveries: pandas.DataFrame, first_us: int, faults: Sequence[Fault]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from numbers import Real
 
@@ -30,6 +31,14 @@ def html_table(frame: pandas.DataFrame, caption: str, headings: Mapping[str, str
     )
 
 
+@dataclass(frozen=True)
+class Link:
+    """A cell that leads somewhere."""
+
+    text: str
+    address: str
+
+
 def _row(values: tuple[object, ...]) -> str:
     return "<tr>" + "".join(_cell(v) for v in values) + "</tr>"
 
@@ -37,6 +46,8 @@ def _row(values: tuple[object, ...]) -> str:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)) or value is pandas.NA:
         return '<td class="n">-</td>'
+    if isinstance(value, Link):
+        return f'<td><a href="{escape(value.address)}">{escape(value.text)}</a></td>'
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
     if isinstance(value, Real):

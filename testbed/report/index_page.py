@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas
 
 from testbed.figures.verdict import read_verdicts
-from testbed.report.html_table import html_table
+from testbed.report.html_table import Link, html_table
 from testbed.report.page import badge, page
 from testbed.runfolder import RunFolder
 
@@ -28,13 +28,12 @@ def index_page(results: Path) -> str:
     papers = papers_of(results)
     if papers:
         parts.append("<h2>Papers</h2><ul>" + "".join(_paper(p, results) for p in papers) + "</ul>")
-    rows = [_run_row(p) for p in runs_of(results)]
+    rows = [_run_row(p, results) for p in runs_of(results)]
     if rows:
         headings = {
             c: c for c in ("run", "experiment", "engine", "clock", "seed", "status", "fidelity", "started")
         }
         parts.append("<h2>Runs</h2>" + html_table(pandas.DataFrame(rows), "Newest first", headings))
-        parts.append("<ul>" + "".join(_run_link(p, results) for p in runs_of(results)) + "</ul>")
     if not papers and not rows:
         parts.append(
             "<p>No results yet. <code>testbed deploy topologies/quickstart.yaml</code> makes some.</p>"
@@ -52,11 +51,13 @@ def _paper(folder: Path, results: Path) -> str:
     )
 
 
-def _run_row(path: Path) -> dict[str, object]:
+def _run_row(path: Path, results: Path) -> dict[str, object]:
+    """A run whose page was not written yet has no link."""
     folder = RunFolder(path)
+    where = os.path.relpath(folder.report, results)
     manifest, fidelity = folder.read_manifest(), folder.read_fidelity()
     return {
-        "run": manifest.run,
+        "run": Link(manifest.run, where) if folder.report.exists() else manifest.run,
         "experiment": manifest.name,
         "engine": manifest.engine,
         "clock": manifest.clock,
@@ -65,14 +66,3 @@ def _run_row(path: Path) -> dict[str, object]:
         "fidelity": fidelity.verdict if fidelity is not None else "unknown",
         "started": manifest.started,
     }
-
-
-def _run_link(path: Path, results: Path) -> str:
-    where = os.path.relpath(path / "report.html", results)
-    exists = (path / "report.html").exists()
-    name = f"{path.parent.name} {path.name}"
-    return (
-        f'<li><a href="{escape(where)}">{escape(name)}</a></li>'
-        if exists
-        else f"<li>{escape(name)} (no page yet)</li>"
-    )

@@ -52,12 +52,16 @@ def status(run: RunData) -> str:
             else ""
         )
         parts.append(badge(fidelity.verdict, f"fidelity {fidelity.verdict}{worst}"))
-    failed = [c for c in run.checks if c["verdict"] == "fail"]
     if run.checks:
-        text = f"{len(run.checks) - len(failed)} of {len(run.checks)} checks pass"
-        parts.append(badge("fail" if failed else "pass", text))
+        parts.append(checks_badge([c["verdict"] for c in run.checks]))
     reason = f"<p>{escape(run.manifest.reason)}</p>" if run.manifest.reason else ""
     return f"<p>{' '.join(parts)}</p>{reason}"
+
+
+def checks_badge(outcomes: list[str]) -> str:
+    """A check that could not be made is not counted as passed."""
+    worst = next((o for o in ("fail", "unknown") if o in outcomes), "pass")
+    return badge(worst, f"{outcomes.count('pass')} of {len(outcomes)} checks pass")
 
 
 def what_ran(run: RunData) -> str:
@@ -109,9 +113,11 @@ def overhead(run: RunData) -> str:
     frame = run.table("overhead")
     if frame is None:
         return ""
-    return f"<h2>Overhead: the log and the wire</h2><p>{agreement(frame)}</p>" + html_table(
-        frame, "Messages and bytes by type", OVERHEAD_COLUMNS
-    )
+    between = frame[(frame.link == "overlay") & (frame.type != "all")]
+    caption = "Messages between brokers by type: logged by them, and seen on the wire"
+    chart = figure(charts.witnesses(frame), caption) if len(between) else ""
+    table = html_table(frame, "Messages and bytes by type", OVERHEAD_COLUMNS)
+    return f"<h2>Overhead: the log and the wire</h2><p>{agreement(frame)}</p>{chart}{table}"
 
 
 def agreement(frame: pandas.DataFrame) -> str:
@@ -137,7 +143,7 @@ def links(run: RunData) -> str:
     frame = run.table("links")
     if frame is None:
         return ""
-    ranked = frame.assign(rank=frame.pcap_bytes.fillna(frame.counter_bytes)).sort_values(
+    ranked = frame.assign(rank=frame.counter_bytes.fillna(frame.pcap_bytes)).sort_values(
         "rank", ascending=False
     )
     return "<h2>Network links</h2>" + html_table(
@@ -159,4 +165,8 @@ def checks(run: RunData) -> str:
 
 
 def repeat(run: RunData) -> str:
-    return f"<h2>Repeat it</h2><p><code>{escape(run.manifest.command)}</code></p>"
+    """The folder keeps the resolved plan, so the run can be repeated without the file it came from."""
+    again = escape(f"testbed rerun results/{run.manifest.name}/{run.manifest.run}")
+    given = escape(run.manifest.command)
+    made = f'<p class="soft">It was made by <code>{given}</code></p>' if given else ""
+    return f"<h2>Repeat it</h2><p><code>{again}</code></p>{made}"

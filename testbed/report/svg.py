@@ -65,6 +65,7 @@ class Chart:
     height: int = HEIGHT
     marks: list[str] = field(default_factory=list)
     legend: list[tuple[str, str]] = field(default_factory=list)
+    legend_below: bool = False  # where the lines end at the top, it stands at the bottom
 
     def px(self, x: float) -> float:
         return LEFT + self.x.share(x) * (WIDTH - LEFT - RIGHT)
@@ -123,8 +124,9 @@ class Chart:
 
     def _legend(self) -> str:
         parts = []
+        first = self.height - BOTTOM - 16 * len(self.legend) if self.legend_below else TOP + 10
         for at, (label, colour) in enumerate(self.legend):
-            y = TOP + 10 + 16 * at
+            y = first + 16 * at
             parts.append(
                 f'<rect style="fill:{colour}" x="{WIDTH - 170}" y="{y - 8}" width="10" height="10"/>'
             )
