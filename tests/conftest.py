@@ -1,7 +1,7 @@
 """Shared by all tests: where the repository is, and honest skips for what this machine lacks.
 
-A test marked `guest`, `spark` or `browser` is skipped with the reason where it cannot run. `make test` sets the machine
-up first and then forbids these skips (TESTBED_NO_SKIP=1), so nothing is left out there without a word.
+A test marked `guest`, `spark` or `browser` is skipped with the reason where it cannot run. `make test` sets
+the machine up first and then forbids these skips (TESTBED_NO_SKIP=1), so nothing is left out without a word.
 """
 
 from __future__ import annotations

@@ -24,7 +24,10 @@ overlay: {generator: tree, fanout: 2}
 clients:
   sub: {kind: subscriber, count: 400, broker: random, subscribe: ["[class,eq,'STOCK']"]}
   pub:
-    {kind: publisher, count: 40, broker: random, publish: {source: stock, parameters: {symbol: IBM}, rate: 1/s}}
+    kind: publisher
+    count: 40
+    broker: random
+    publish: {source: stock, parameters: {symbol: IBM}, rate: 60/min}
 """
 DELIVERIES = 100_000
 SECONDS = 600
