@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from testbed.runfolder import RunFolder
 
 
 @click.command()
@@ -13,12 +17,28 @@ import click
     "--results", type=click.Path(path_type=Path), default=Path("results"), help="Where to look, and to write."
 )
 @click.option("--engine", help="Instead of the run's engine.")
-@click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines.")
-def command(run: str, results: Path, engine: str | None, as_json: bool) -> int:
+@click.option(
+    "--diff/--no-diff", "with_diff", default=True, help="Analyse, and say what differs (default: yes)."
+)
+@click.option("--tolerance", type=click.FloatRange(min=0), default=0.0, help="Of the diff (0.01 = 1 %).")
+@click.option(
+    "--page", type=click.Path(dir_okay=False, path_type=Path), help="The diff as an HTML page, too."
+)
+@click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines; without the diff.")
+def command(
+    run: str,
+    results: Path,
+    engine: str | None,
+    with_diff: bool,
+    tolerance: float,
+    page: Path | None,
+    as_json: bool,
+) -> int:
     """Repeat a run: the same plan, seed, engine and clock, in a new folder.
 
     RUN is a run folder, a run id or the name of an experiment (then its latest run). What runs is the
-    resolved plan that the run kept, so a changed topology file or generator does not matter.
+    resolved plan that the run kept, so a changed topology file or generator does not matter. Afterwards the
+    tables of both are compared, as by 'testbed diff'; the exit code is that of the new run.
 
     \b
     Examples:
@@ -27,9 +47,32 @@ def command(run: str, results: Path, engine: str | None, as_json: bool) -> int:
     """
     from testbed.cli.deploy import run_plan
     from testbed.emulation.status import locate
+    from testbed.runfolder import RunFolder
 
-    folder = locate(run, results)
+    folder = RunFolder(locate(run, results).path.resolve())  # `latest` will be another one
     manifest = folder.read_manifest()
     source = folder.topology if folder.topology.exists() else None
     clock = manifest.clock if engine is None else None
-    return run_plan(folder.read_plan(), source, results, engine or manifest.engine, clock, as_json=as_json)
+    code = run_plan(folder.read_plan(), source, results, engine or manifest.engine, clock, as_json=as_json)
+    if code == 0 and with_diff and not as_json:
+        again = RunFolder((results / manifest.name / "latest").resolve())
+        tell_difference(folder, again, tolerance, page)
+    return code
+
+
+def tell_difference(before: RunFolder, again: RunFolder, tolerance: float, page: Path | None) -> None:
+    """Make the tables that are missing, and print what differs."""
+    from testbed.analysis.pipeline import analyze
+    from testbed.compare.page import diff_page
+    from testbed.compare.results import compare
+    from testbed.compare.text import as_text
+    from testbed.runfolder import write_atomically
+
+    lacking = [run for run in (before, again) if not run.tables.exists()]
+    if lacking:
+        click.echo(f"analysing {len(lacking)} run(s)", err=True)
+        analyze(lacking)
+    found = compare(before.path, again.path, tolerance)
+    click.echo(as_text(found))
+    if page is not None:
+        write_atomically(page, diff_page(found).encode())

@@ -81,7 +81,9 @@ def compare_tables(
 
 
 def _without(frame: pandas.DataFrame, ignore: Collection[str]) -> pandas.DataFrame:
-    return frame.drop(columns=[c for c in frame.columns if c in NOT_COMPARED or c in ignore])
+    """A run's tables have one seed, which is told once; a reproduction's tables have a row per seed."""
+    ignored = {*NOT_COMPARED, *ignore} | ({"seed"} if "run" in frame.columns else set())
+    return frame.drop(columns=[c for c in frame.columns if c in ignored])
 
 
 def key_columns(name: str, a: pandas.DataFrame, b: pandas.DataFrame) -> list[str]:

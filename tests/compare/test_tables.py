@@ -24,6 +24,10 @@ def test_the_same() -> None:
     assert compare_tables("delay", DELAY, DELAY.assign(run="r2")).same
 
 
+def test_runs_with_another_seed_are_matched_row_by_row() -> None:
+    assert compare_tables("delay", DELAY, DELAY.assign(seed=2)).same
+
+
 def test_order_of_rows_does_not_matter() -> None:
     assert compare_tables("delay", DELAY, DELAY.iloc[::-1]).same
 
