@@ -244,7 +244,7 @@ class TestEnds:
 
     def test_a_detached_guest_waits_frozen_and_can_be_attached(self, kernel: Kernel) -> None:
         guest = Guest(GuestSpec(kernel=kernel, memory_mb=MEMORY_MB))
-        assert guest.run(["sh", "-c", "sleep 100000000 > /run/kept &"], timeout=PATIENCE).code == 0
+        assert guest.run(["sh", "-c", "touch /run/kept; sleep 100000000 &"], timeout=PATIENCE).code == 0
         control = guest.detach()
         assert guest.connection is not None
         guest.connection.close()
