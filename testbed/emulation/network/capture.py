@@ -108,7 +108,8 @@ class Capture:
 
     def _command(self, job: CaptureJob) -> list[str]:
         settings = self._plan.capture
-        command = ["tcpdump", "-i", job.interface, "-n", "-p", "-Z", "root", "-B", str(BUFFER_KILOBYTES)]
+        command = ["tcpdump", "-i", job.interface, "-n", "-p", "-Z", owner(self._run_folder.pcap)]
+        command += ["-B", str(BUFFER_KILOBYTES)]
         command += ["--time-stamp-precision=nano", "-s", str(settings.snap_length)]
         if settings.ring_megabytes:
             command += ["-C", str(max(1, settings.ring_megabytes // 2)), "-W", "2"]
@@ -137,6 +138,17 @@ class Capture:
             name = str(path.relative_to(self._run_folder.path))
             length = self._plan.capture.snap_length
             yield CaptureFile(name, job.node, job.interface, counts["packets"], counts["dropped"], length)
+
+
+def owner(folder: Path) -> str:
+    """Whom tcpdump is to become and give its file to.
+
+    In a guest it runs as root, but its file is on the host, where a plain user may give nothing to root.
+    """
+    try:
+        return folder.owner()
+    except KeyError:  # a number without a name, as in some containers
+        return "root"
 
 
 def _number(pattern: re.Pattern[str], said: str) -> int:
