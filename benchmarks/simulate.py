@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.simulation.eventlog import SimulatedLog
+from testbed.simulation.garbage import collected_rarely
 from testbed.simulation.simulator import Simulator
 from testbed.topology.document import parse_document
 from testbed.topology.load import resolve
@@ -36,6 +37,7 @@ seed: 1
 network: {{generator: star, nodes: {hosts}, link: {{latency: 5ms}}}}
 defaults:
   client: {{lead: 5s}}
+  broker: {{options: {{verify_tree: false}}}}
 brokers:
   B: {{count: {brokers}, place: round_robin}}
 overlay: {{generator: tree, fanout: 2}}
@@ -94,6 +96,11 @@ def plan_of(size: Size) -> Plan:
 
 
 def measure(size: Size, folder: Path) -> Measured:
+    with collected_rarely():
+        return _measure(size, folder)
+
+
+def _measure(size: Size, folder: Path) -> Measured:
     begun = time.process_time()
     plan = plan_of(size)
     planned = time.process_time()

@@ -26,7 +26,7 @@ class Filter:
     or a closed range of one value.
     """
 
-    __slots__ = ("__weakref__", "constraints", "equalities", "key", "predicates", "tests")
+    __slots__ = ("__weakref__", "constraints", "equalities", "key", "predicates", "rests", "tests")
 
     def __init__(self, predicates: Sequence[Predicate]) -> None:
         """For predicates already checked; use `Filter.checked` for what comes from outside."""
@@ -35,6 +35,7 @@ class Filter:
         self.tests: tuple[Test, ...] = tuple(
             (p.attribute, TESTS[p.operator], p.value) for p in self.predicates
         )
+        self.rests: dict[Pair | None, tuple[Test, ...]] = {}  # for the index: tests left besides a pivot
         self.constraints = _constraints_of(self.predicates)
         self.equalities: tuple[Pair, ...] = tuple(
             (name, c.point) for name, c in self.constraints.items() if c.point is not None

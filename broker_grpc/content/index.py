@@ -35,7 +35,10 @@ class Node:
         self.pivot = pivot
         self.ids: dict[str, str] = {}
         self.hops: dict[str, int] = {}
-        self.tests = _tests_without(filter_, pivot)
+        tests = filter_.rests.get(pivot)  # shared: many brokers hold the same filter
+        if tests is None:
+            tests = filter_.rests[pivot] = _tests_without(filter_, pivot)
+        self.tests: tuple[Test, ...] = tests
 
     def satisfied(self, get: Get) -> bool:
         """Whether the tests that the pivot does not answer hold."""
@@ -204,13 +207,17 @@ class FilterIndex:
         found: set[str] = set()
         get = attributes.get
         buckets = self._buckets(get)
-        self.candidates = sum([bucket.size() for bucket in buckets])
+        looked = 0
+        for bucket in buckets:
+            looked += len(bucket.others) + (bucket.decided is not None)
+        self.candidates = looked
         for bucket in buckets:
             if bucket.decided is not None:
                 found.update(bucket.decided.hops)
-            if not bucket.others:
+            others = bucket.others
+            if not others:
                 continue
-            for node in bucket.candidates(get):
+            for node in others.values() if bucket.intervals is None else bucket.intervals.candidates(get):
                 if found and node.hops.keys() <= found:
                     continue  # it could add nothing
                 try:
@@ -257,6 +264,10 @@ class FilterIndex:
     def intersects_any(self, filter_: Filter) -> bool:
         return any(intersects(node.filter, filter_) for node in self._compatible(filter_))
 
+    def hop_intersects(self, hop: str, filter_: Filter) -> bool:
+        """As `intersects_any`, of the filters with this last hop."""
+        return any(hop in node.hops and intersects(node.filter, filter_) for node in self._compatible(filter_))
+
     def _compatible(self, filter_: Filter) -> Iterator[Node]:
         """All nodes but those whose pivot contradicts an equality predicate of the filter."""
         wanted = dict(filter_.equalities)
@@ -286,9 +297,11 @@ class FilterIndex:
 
     def covered_by(self, filter_: Filter) -> list[str]:
         """Ids of the filters here that this one covers, equal ones included."""
-        found: list[str] = []
+        # By key: equal filters that contradict themselves may have different pivots.
+        equal = self._nodes.get(filter_.key)
+        found = list(equal.ids) if equal is not None else []
         for node in self._narrower(filter_):
-            if node.filter.key == filter_.key or covers(filter_, node.filter):
+            if node is not equal and covers(filter_, node.filter):
                 found += node.ids
         return found
 

@@ -85,6 +85,6 @@ class Moves:
             return []
         told = _messages(hop, export.forget(id_))
         for subscription in routing.prt.intersecting(advertised):
-            if subscription.hop == hop and not export.told.intersects_any(subscription.filter):
+            if subscription.hop == hop and not export.intersects_any(subscription.filter):
                 told += routing.unsubscribe(subscription.id, hop)
         return told

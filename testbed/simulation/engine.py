@@ -10,6 +10,7 @@ from testbed.emulation.engine import Ability, Clock, Event, Options
 from testbed.emulation.runner import stimuli
 from testbed.runfolder import RunFolder
 from testbed.simulation.eventlog import SimulatedLog
+from testbed.simulation.garbage import collected_rarely
 from testbed.simulation.simulator import START_US, Simulator
 
 CALLS_PER_TURN = 20_000
@@ -42,6 +43,10 @@ class SimulateEngine:
         self._told_events.append(tell)
 
     def execute(self, on_event: Callable[[Event], None]) -> int:
+        with collected_rarely():
+            return self._execute(on_event)
+
+    def _execute(self, on_event: Callable[[Event], None]) -> int:
         simulator = self._simulator
         assert simulator is not None
         simulator.begin()

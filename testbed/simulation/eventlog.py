@@ -9,7 +9,7 @@ import msgspec
 
 from protos.records import LogEvent
 
-FLUSH_EVENTS = 2000
+SPILL_EVENTS = 2000
 
 
 class SimulatedLog:
@@ -21,25 +21,27 @@ class SimulatedLog:
     def __init__(self, path: Path) -> None:
         self._file: BinaryIO = path.open("wb")
         self._encode_lines = msgspec.json.Encoder().encode_lines
-        self._events: list[LogEvent] = []
+        self.waiting: list[LogEvent] = []  # stamped with time and node, in order; `spill` when it is long
         self.written = 0
 
     def write(self, event: LogEvent, now_us: int, node: str) -> None:
-        self.written = event.n = self.written + 1
-        if not event.t_us:
-            event.t_us = now_us
-        if not event.node:
-            event.node = node
-        self._events.append(event)
-        if len(self._events) == FLUSH_EVENTS:
-            self._put()
+        event.t_us = event.t_us or now_us
+        event.node = event.node or node
+        self.waiting.append(event)
+        self.spill()
 
-    def _put(self) -> None:
-        self._file.write(self._encode_lines(self._events))
-        self._events.clear()
+    def spill(self, least: int = SPILL_EVENTS) -> None:
+        """Encode what waits, if there is enough of it."""
+        if len(self.waiting) < least:
+            return
+        for number, event in enumerate(self.waiting, self.written + 1):
+            event.n = number
+        self.written += len(self.waiting)
+        self._file.write(self._encode_lines(self.waiting))
+        self.waiting.clear()
 
     def flush(self) -> None:
-        self._put()
+        self.spill(1)
         self._file.flush()
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ from testbed.emulation.runner.stimuli import BrokerLook, ClientLook, Look
 from testbed.emulation.runner.timeline import Timeline
 from testbed.errors import TestbedError
 from testbed.simulation.agenda import Agenda
-from testbed.simulation.eventlog import SimulatedLog
+from testbed.simulation.eventlog import SPILL_EVENTS, SimulatedLog
 from testbed.simulation.streams import Pipe, Streams
 from testbed.simulation.wires import Wires
 from testbed.topology.plan import Plan
@@ -51,7 +51,7 @@ class Process:
         self.kind: PeerKind = kind
         self.machine = machine
         self.pipes = pipes  # its live streams
-        self.steady = kind == "broker" and machine.steady
+        self.steady = isinstance(machine, Broker) and machine.steady
         self.wake_us = -1  # -1 = none
 
 
@@ -81,7 +81,7 @@ class Simulator:
         self._incarnations: dict[str, int] = {}
         self._timeline_wake = -1
         self.wires = Wires(plan, random.Random(f"{plan.seed}/wires"))
-        self.streams = Streams(self.agenda, self.wires, self, self._limits_of, plan.seed)
+        self.streams = Streams(self.agenda, self.wires, self, self._limits_of)
 
     def _limits_of(self, process: str) -> Limits:
         return self._limits.get(process, Limits())
@@ -292,6 +292,9 @@ class Simulator:
     def incarnation_of(self, process: str) -> int:
         return self._incarnations.get(process, 1)
 
+    def seed_of(self, process: str) -> int:
+        return (self._brokers.get(process) or self._clients[process]).seed
+
     def log(self, process: str, event: LogEvent) -> None:
         self._log.write(event, self.agenda.now_us, process)
 
@@ -313,17 +316,24 @@ class Simulator:
     # ------------------------------------------------------------ machines
 
     def _apply(self, process: Process, effects: Effects) -> None:
-        get, send, write = process.pipes.get, self.streams.send, self._log.write
+        get, send, events = process.pipes.get, self.streams.send, self._log.waiting
         for effect in effects:
             kind = effect.__class__
             if kind is Log:
-                write(effect.event, self.agenda.now_us, process.id)  # type: ignore[union-attr]
+                event: LogEvent = effect.event  # type: ignore[union-attr]
+                if not event.t_us:
+                    event.t_us = self.agenda.now_us
+                if not event.node:
+                    event.node = process.id
+                events.append(event)
             elif kind is Send:
                 send(get(effect.peer), effect.envelope)  # type: ignore[union-attr]
             elif kind is OpenLink:
                 self.streams.open(process.id, effect.peer)  # type: ignore[union-attr]
             elif kind is CloseLink:
                 self.streams.close(process.id, effect.peer, effect.reason, effect.redial)  # type: ignore[union-attr]
+        if len(events) >= SPILL_EVENTS:
+            self._log.spill()
         if process.kind == "client" and (process.id in self._starting or process.id in self._closing):
             self._settle(process)
 

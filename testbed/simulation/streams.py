@@ -66,6 +66,7 @@ class Processes(Protocol):
     def kind_of(self, process: str) -> PeerKind: ...
     def is_running(self, process: str) -> bool: ...
     def incarnation_of(self, process: str) -> int: ...
+    def seed_of(self, process: str) -> int: ...
     def feed(self, process: str, stimulus: Stimulus) -> None: ...
     def receive(self, process: str, peer: str, envelope: Envelope) -> None: ...
     def log(self, process: str, event: LogEvent) -> None: ...
@@ -91,13 +92,12 @@ class Dial:
 
 class Streams:
     def __init__(
-        self, agenda: Agenda, wires: Wires, processes: Processes, limits: Callable[[str], Limits], seed: int
+        self, agenda: Agenda, wires: Wires, processes: Processes, limits: Callable[[str], Limits]
     ) -> None:
         self._agenda = agenda
         self._wires = wires
         self._processes = processes
         self._limits = limits
-        self._seed = seed
         self._dials: dict[str, dict[str, Dial]] = {}  # by dialler and listener
         self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
         self.carried = 0  # messages that arrived
@@ -113,7 +113,7 @@ class Streams:
     def open(self, dialler: str, listener: str) -> None:
         dials = self._dials.setdefault(dialler, {})
         if listener not in dials:
-            dials[listener] = Dial(dialler, listener, self._seed)
+            dials[listener] = Dial(dialler, listener, self._processes.seed_of(dialler))
             self._dial(dialler, listener)
 
     def _wish(self, dialler: str, listener: str) -> Dial | None:
@@ -268,8 +268,9 @@ class Streams:
         end, peer = ends
         if self._processes.is_running(end) and not self.is_live(end, peer):
             self._processes.feed(end, PeerDown(peer, reason))
-            if self._wish(end, peer) is not None:
-                self._dial(end, peer)
+            dial = self._wish(end, peer)
+            if dial is not None:
+                self._dial_later(dial, end, peer)
 
     def _leave(self, pipe: Pipe, reason: str) -> None:
         """The sender takes nothing more; the end of the stream arrives like a message."""

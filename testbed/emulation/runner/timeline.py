@@ -46,6 +46,8 @@ class Timeline:
         self._agenda: list[tuple[int, int, Event]] = []
         self._restarts: list[tuple[int, str]] = []
         self._crashes: dict[str, int] = {}
+        self._members: frozenset[str] = frozenset()  # of the phase: what it starts
+        self._unstarted: list[str] = []  # all members that have not started, and perhaps some that have
         self._again: set[str] = set()  # to be started once their wanted end is reported
         self._counters_lost = False
         self._before: stimuli.Look | None = None
@@ -118,6 +120,7 @@ class Timeline:
         self.phase_started_us = now_us
         self.gate_reason = "processes are starting"
         self._before, self._timed_out = None, False
+        self._members, self._unstarted = frozenset(self.phase.start), list(self.phase.start)
         effects: Effects = [self._record(now_us, "PHASE_STARTED", self.phase.name)]
         effects.append(Tell("phase", self.phase.name))
         effects += self._start(self.phase.start)
@@ -126,12 +129,20 @@ class Timeline:
     def _start(self, wanted: list[str]) -> Effects:
         ids = [process for process in wanted if not self.roster.running(process)]
         for process in ids:
-            self.roster.change(process, State.STARTING)
+            self._not_started(process, State.STARTING)
         return [stimuli.Start(ids)] if ids else []
 
+    def _not_started(self, process: str, state: State) -> None:
+        self.roster.change(process, state)
+        if process in self._members:
+            self._unstarted.append(process)
+
     def _all_started(self) -> bool:
-        states = (self.roster.state(process) for process in self.phase.start)
-        return all(state not in (State.PLANNED, State.STARTING, State.WAITING) for state in states)
+        """Asked at every start, so it looks at each process about once, not at all of them every time."""
+        unstarted, state = self._unstarted, self.roster.state
+        while unstarted and state(unstarted[-1]) not in (State.PLANNED, State.STARTING, State.WAITING):
+            unstarted.pop()
+        return not unstarted
 
     def _needs_look(self) -> bool:
         gate = self.phase.gate
@@ -334,7 +345,7 @@ class Timeline:
         if self.roster.is_broker(process):
             effects.append(self._faults.begin(now_us, "crash", process))
         if policy == "restart" and times <= RESTARTS_ALLOWED:
-            self.roster.change(process, State.WAITING)
+            self._not_started(process, State.WAITING)
             self._restarts.append((now_us + RESTART_DELAY_US, process))
             self._faults.repair("start", process)
             self._watch_recovery(now_us + RESTART_DELAY_US)

@@ -1,0 +1,120 @@
+"""The scenarios of the parity suite: small topology files, one per thing that could differ.
+
+`exact` says that no random numbers of the network are involved: then every delay must agree, too.
+`calm` says that no connection is lost: then every message is the same, at any time of the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    network: str
+    brokers: str = "B: {count: 4, place: one_per_node}"
+    overlay: str = "{generator: chain}"
+    options: str = "{}"
+    algorithm: str = "{}"
+    publishers: str = (
+        "{kind: publisher, broker: B1, publish: {source: stock, rate: 4/s, parameters: {symbol: YHOO}}}"
+    )
+    subscribers: str = """
+  all: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'YHOO']"]}
+  some: {kind: subscriber, broker: B2, subscribe: ["[class,eq,'STOCK'],[volume,>,1000000]"]}
+  none: {kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'IBM']"]}"""
+    duration: str = "10s"
+    events: str = "[]"
+    exact: bool = True
+    calm: bool = True
+
+    def text(self) -> str:
+        return f"""
+name: parity-{self.name}
+seed: 5
+duration: {self.duration}
+network: {self.network}
+defaults:
+  broker: {{on_crash: continue, options: {self.options}}}
+  client: {{on_crash: continue, lead: 2s}}
+brokers:
+  {self.brokers}
+overlay: {self.overlay}
+algorithm: {self.algorithm}
+clients:
+  pub: {self.publishers}{self.subscribers}
+events: {self.events}
+"""
+
+
+CHAIN = "{generator: chain, nodes: 4, link: {latency: 10ms}}"
+MOVING = """
+  far: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'YHOO']"]}"""
+
+SCENARIOS = {
+    one.name: one
+    for one in (
+        Scenario("chain", CHAIN),
+        Scenario(
+            "tree",
+            "{generator: tree, fanout: 2, nodes: 7, link: {latency: [2ms, 9ms]}}",
+            brokers="B: {count: 7, place: one_per_node}",
+            overlay="{generator: tree, fanout: 2}",
+            publishers="{kind: publisher, for_each: {symbol: [YHOO, IBM]}, broker: random, "
+            "publish: {source: stock, rate: 3/s}}",
+        ),
+        Scenario(
+            "transit-stub",
+            "{generator: transit_stub, transit_domains: 1, transit_nodes: 2, stubs_per_transit_node: 2, "
+            "stub_nodes: 2}",
+            brokers="B: {count: 6, place: random}",
+            overlay="{generator: tree, fanout: 2}",
+        ),
+        Scenario("jitter", "{generator: chain, nodes: 4, link: {latency: 20ms, jitter: 2ms}}", exact=False),
+        Scenario(
+            "bandwidth",
+            "{generator: chain, nodes: 4, link: {latency: 10ms, bandwidth: 1 Mbit/s}}",
+            publishers="{kind: publisher, broker: B1, publish: {source: stock, rate: 10/s, payload: 600B, "
+            "parameters: {symbol: YHOO}}}",
+        ),
+        Scenario("loss", "{generator: chain, nodes: 4, link: {latency: 10ms, loss: 2%}}", exact=False),
+        Scenario(
+            "covering",
+            CHAIN,
+            options="{subscription_covering: active, advertisement_covering: lazy}",
+            subscribers="""
+  wide: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK']"]}
+  narrow: {kind: subscriber, count: 3, broker: B3, subscribe: ["[class,eq,'STOCK'],[volume,>,{i}000000]"]}""",
+        ),
+        Scenario("service", CHAIN, options="{matching_us: 3000, control_us: 500, output_bandwidth: 50000}"),
+        Scenario(
+            "link-failure",
+            CHAIN,
+            duration="16s",
+            events="[{at: 4s, link_down: r2-r3}, {at: 6s, link_up: r2-r3}]",
+        ),
+        Scenario(
+            "broker-crash",
+            CHAIN,
+            duration="16s",
+            events="[{at: 4050ms, kill: B3}, {at: 7050ms, start: B3}]",
+            calm=False,
+        ),
+        Scenario(
+            "churn",
+            CHAIN,
+            duration="16s",
+            subscribers="""
+  sub: {kind: subscriber, count: 8, broker: random, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'YHOO']"]}""",
+            events="[{at: 2s, churn: {of: [sub], rate: 40/min, lasts: 10s, away: 2s, keep: 3}}]",
+        ),
+        Scenario(
+            "pop", CHAIN, algorithm="{name: pop, threshold: 8, window_us: 5000000}", subscribers=MOVING,
+            duration="16s",
+        ),
+        Scenario(
+            "grape", CHAIN, algorithm="{name: grape, threshold: 20}", subscribers=MOVING, duration="16s"
+        ),
+    )
+}  # fmt: skip
