@@ -1,4 +1,4 @@
-"""Who owns a capture: tcpdump gives its file to the owner of the run folder, who may be no root on the host."""
+"""tcpdump gives its file to the owner of the run folder, who may be no root on the host."""
 
 from __future__ import annotations
 
