@@ -1,0 +1,1 @@
+"""Every night the same reproductions: did anything get worse?"""

@@ -1,0 +1,88 @@
+"""results/nightly/index.html: tonight, measure by measure, with the nights before."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas
+
+from testbed.nightly.history import Row
+from testbed.nightly.judge import Comparison, Outcome
+from testbed.nightly.night import Night, Ran
+from testbed.report.html_table import Link, html_table
+from testbed.report.page import badge, figure, page
+from testbed.report.svg import COLOURS, Axis, Chart
+
+COLUMNS = {
+    "outcome": "verdict", "reproduction": "reproduction", "measure": "measure", "before": "before",
+    "now": "now", "low": "difference, low", "high": "high", "seeds": "seeds", "nights": "nights",
+    "reason": "why",
+}  # fmt: skip
+ORDER: tuple[Outcome, ...] = ("worse", "missing", "unknown", "better", "first", "same")
+FIGURES_SHOWN = 12
+NIGHTS_SHOWN = 30
+
+
+def nightly_page(night: Night, history: Sequence[Row]) -> str:
+    counts = Counter(c.outcome for c in night.comparisons)
+    said = ", ".join(f"{counts[name]} {name}" for name in ORDER if counts[name]) or "nothing was compared"
+    mark = badge("fail" if night.code else "pass", "something is wrong" if night.code else "all well")
+    parts = [
+        f"<h1>Nightly runs</h1><p>{mark} night {night.id}: {said}</p>",
+        _ran(night.ran),
+        _comparisons(night.comparisons),
+        _courses(night.comparisons, history),
+        '<p class="soft">The interval is of the difference to the last nights, 99 %, over seeds and nights. '
+        "Every number of every night is in history.jsonl.</p>",
+    ]
+    return page("Nightly runs", "".join(parts))
+
+
+def _ran(ran: Sequence[Ran]) -> str:
+    rows = [
+        {
+            "name": Link(r.name, f"{r.folder}/report.html") if r.folder else r.name,
+            "state": r.state,
+            "seconds": round(r.seconds),
+            "invariants": "; ".join(r.invariants) or "hold",
+            "detail": r.detail,
+        }
+        for r in ran
+    ]
+    headings = {
+        "name": "reproduction",
+        "state": "state",
+        "seconds": "s",
+        "invariants": "invariants",
+        "detail": "",
+    }
+    return "<h2>What ran</h2>" + html_table(pandas.DataFrame(rows), "", headings)
+
+
+def _comparisons(comparisons: Sequence[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    ordered = sorted(comparisons, key=lambda c: ORDER.index(c.outcome))
+    frame = pandas.DataFrame([c.__dict__ for c in ordered])
+    return "<h2>Measures</h2>" + html_table(frame, "Against the last nights", COLUMNS)
+
+
+def _courses(comparisons: Sequence[Comparison], history: Sequence[Row]) -> str:
+    """The course over the nights of what changed."""
+    changed = [c for c in comparisons if c.outcome in ("worse", "better") and "claim" not in c.reason]
+    drawings = [_course(c, history) for c in changed[:FIGURES_SHOWN]]
+    return f'<h2>What changed</h2><div class="figures">{"".join(drawings)}</div>' if drawings else ""
+
+
+def _course(about: Comparison, history: Sequence[Row]) -> str:
+    rows = [r for r in history if (r.reproduction, r.measure) == (about.reproduction, about.measure)]
+    nights = sorted({r.night for r in rows})[-NIGHTS_SHOWN:]
+    values = [[r.value for r in rows if r.night == night] for night in nights]
+    means = [math.fsum(v) / len(v) for v in values]
+    text = f"{about.outcome}: {about.before:.6g} before, {about.now:.6g} now; {len(nights)} nights."
+    top = max(means) or 1.0
+    chart = Chart(about.measure, text, Axis("night", 1, max(2, len(nights))), Axis("mean over seeds", 0, top))
+    chart.line([float(i) for i in range(1, len(means) + 1)], means, COLOURS[0])
+    return figure(chart.svg(), f"{about.reproduction}: {about.measure}, {about.outcome}")
