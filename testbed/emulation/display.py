@@ -34,6 +34,7 @@ class Situation:
     started_us: int = 0
     clock_us: int = 0
     wall_s: float = 0.0
+    events_per_s: int = 0  # of a simulation
     waiting: str = ""
     _counted: tuple[int, int] = field(default=(0, 0))  # (clock, deliveries) at the last count
 
@@ -57,6 +58,7 @@ class Situation:
         if before_us and self.clock_us > before_us:
             self.rate = (event["delivered"] - before) * 1e6 / (self.clock_us - before_us)
         self.delivered = event["delivered"]
+        self.events_per_s = event.get("events_per_s", 0)
         self._counted = self.clock_us, self.delivered
 
     @property
@@ -71,6 +73,8 @@ class Situation:
         if self.clients[1]:
             parts.append(f"clients {self.clients[0]}/{self.clients[1]}")
         parts.append(f"clock {self.run_s:.1f} s, wall {self.wall_s:.1f} s")
+        if self.events_per_s:
+            parts.append(f"{self.events_per_s} events/s")
         if self.delivered:
             parts.append(f"{self.delivered} deliveries ({max(self.rate, 0):.0f}/s)")
         return "  ".join(parts) + (f"  [{self.waiting}]" if self.waiting else "")

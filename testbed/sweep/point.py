@@ -1,11 +1,16 @@
 """One point of a sweep, in a process of its own: `python -m testbed.sweep.point FOLDER`.
 
-FOLDER/point.json says what to run; FOLDER/done.json, written last, says how it went.
+FOLDER/point.json says what to run; FOLDER/done.json, written last, says how it went. The run is ended in
+order when standard input is a pipe and closes: then nobody waits for it any more.
 """
 
 from __future__ import annotations
 
+import os
+import signal
+import stat
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -72,7 +77,20 @@ def run_point(folder: Path) -> Done:
     return Done(task.id, code, where, reason, round(time.monotonic() - started, 3))
 
 
+def end_with_input() -> None:
+    """End this process like a SIGTERM as soon as its input ends."""
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        threading.Thread(target=watch, name="input", daemon=True).start()
+
+
 def main(folder: Path) -> int:
+    end_with_input()
     done = run_point(folder)
     write_atomically(folder / "done.json", msgspec.json.encode(done))
     if done.code:

@@ -1,7 +1,8 @@
 """Points as Spark tasks. Each task starts one process, waits for it, and tells how it went.
 
 A task never fails: what went wrong is in its answer, so one bad point does not stop the others, and
-Spark does not repeat what the sweep itself repeats.
+Spark does not repeat what the sweep itself repeats. A point's standard input is a pipe that its task holds:
+when it closes, for whatever reason (Ctrl-C, a killed executor), the point ends its run in order.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 LAST_LINES = 8
+PATIENCE_S = 30.0  # for a point that was asked to end
 
 
 def finished(folder: Path) -> Done | None:
@@ -50,16 +52,31 @@ def run_process(folder: Path, number: int, timeout_s: float) -> str:
     with (folder / "log.txt").open("ab") as log:
         log.write(f"--- try {number + 1}\n".encode())
         log.flush()
+        # A session of its own: a Ctrl-C of the terminal reaches it once, by the pipe.
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+        )
         try:
-            code = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=timeout_s, check=False
-            ).returncode
+            code = process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return f"not done after {timeout_s:g} s"
+        finally:
+            end(process)
     if code == 0:
         return ""
     lines = (folder / "log.txt").read_text(errors="replace").splitlines()
     return f"exit code {code}: " + " | ".join(lines[-LAST_LINES:])
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ask it to end, and end it if it does not; a process that has ended is no trouble."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def run_on_spark(
@@ -87,9 +104,14 @@ def run_on_spark(
 
     thread = Thread(target=job, name="sweep")
     thread.start()
-    while thread.is_alive():
-        thread.join(timeout=1.0)
-        tick(sum((folder / "done.json").exists() for folder in folders))
+    try:
+        while thread.is_alive():
+            thread.join(timeout=1.0)
+            tick(sum((folder / "done.json").exists() for folder in folders))
+    except KeyboardInterrupt:
+        context.cancelAllJobs()
+        thread.join(timeout=PATIENCE_S)
+        raise
     if problem:
         raise problem[0]
     return [msgspec.json.decode(data, type=Done) for data in found]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +58,29 @@ def test_a_failing_point_is_tried_again_and_told_with_its_log(tmp_path: Path) ->
 def test_a_point_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     folder = task_folder(tmp_path)
     assert "not done after" in attempt(folder, retries=0, timeout_s=0.05).reason
+
+
+def test_a_point_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    folder = task_folder(tmp_path, duration="100h")
+    command = [sys.executable, "-m", "testbed.sweep.point", str(folder)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdin is not None
+    try:
+        wait_until(lambda: any(folder.glob("small/*/events/simulation.jsonl")), 60)
+        process.stdin.close()
+        assert process.wait(30) == 1
+    finally:
+        process.kill()
+    (manifest,) = folder.glob("small/2*/manifest.json")
+    assert msgspec.json.decode(manifest.read_bytes())["status"] == "aborted"
+    assert finished(folder) is None
+
+
+def wait_until(met: Callable[[], bool], seconds: float) -> None:
+    limit = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
 
 
 def test_a_torn_answer_counts_as_not_done(tmp_path: Path) -> None:
