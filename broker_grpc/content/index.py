@@ -266,7 +266,8 @@ class FilterIndex:
 
     def hop_intersects(self, hop: str, filter_: Filter) -> bool:
         """As `intersects_any`, of the filters with this last hop."""
-        return any(hop in node.hops and intersects(node.filter, filter_) for node in self._compatible(filter_))
+        nodes = self._compatible(filter_)
+        return any(hop in node.hops and intersects(node.filter, filter_) for node in nodes)
 
     def _compatible(self, filter_: Filter) -> Iterator[Node]:
         """All nodes but those whose pivot contradicts an equality predicate of the filter."""

@@ -67,14 +67,16 @@ class Situation:
 
     def line(self) -> str:
         parts = [f"{self.phase or '-'}: {self.stage}"]
+        clocks = f"clock {self.run_s:.1f} s, wall {self.wall_s:.1f} s"
+        if self.events_per_s:  # first, where a narrow terminal shows them
+            parts += [clocks, f"{self.events_per_s} events/s"]
         if self.brokers[1]:
             parts.append(f"brokers {self.brokers[0]}/{self.brokers[1]}")
             parts.append(f"links {self.links[0]}/{self.links[1]}")
         if self.clients[1]:
             parts.append(f"clients {self.clients[0]}/{self.clients[1]}")
-        parts.append(f"clock {self.run_s:.1f} s, wall {self.wall_s:.1f} s")
-        if self.events_per_s:
-            parts.append(f"{self.events_per_s} events/s")
+        if not self.events_per_s:
+            parts.append(clocks)
         if self.delivered:
             parts.append(f"{self.delivered} deliveries ({max(self.rate, 0):.0f}/s)")
         return "  ".join(parts) + (f"  [{self.waiting}]" if self.waiting else "")

@@ -21,7 +21,7 @@ from protos.messages import Envelope, Hello
 from protos.messages import PeerKind as WireKind
 from protos.records import LogEvent
 from testbed.simulation.agenda import Agenda
-from testbed.simulation.wires import RTO_MIN_US, Wires
+from testbed.simulation.wires import Wires, retransmission_waits
 
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 
@@ -241,10 +241,9 @@ class Streams:
 
     def _resume(self, stream: Stream) -> None:
         rtt = self._rtt_us(stream.dialler, stream.listener) or 0
-        sent_us = stream.stalled[0][2]
-        wait, at = rtt + RTO_MIN_US, sent_us
+        at, waits = stream.stalled[0][2], retransmission_waits(rtt)
         while at < self._agenda.now_us:
-            at, wait = at + wait, 2 * wait
+            at += next(waits)
         self._agenda.at(at, self._release, stream)
 
     def _release(self, stream: Stream, _: None) -> None:

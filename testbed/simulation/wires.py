@@ -12,7 +12,7 @@ traffic (acknowledgements, window updates, pings of HTTP/2) is not modelled.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
@@ -23,6 +23,15 @@ FRAMING = 5 + 9
 PACKET_PAYLOAD = 1448
 PACKET_HEADERS = 66
 RTO_MIN_US = 200_000  # Linux: the retransmission timer is the smoothed round trip plus this at the least
+
+
+def retransmission_waits(rtt_us: int) -> Iterator[int]:
+    """Between one sending of a packet and the next: a tail loss probe first, then time-outs that double."""
+    wait = rtt_us + RTO_MIN_US
+    yield wait
+    while True:
+        yield wait
+        wait *= 2
 
 
 def wire_bytes(envelope_bytes: int) -> int:
@@ -121,10 +130,10 @@ class Wires:
         if route.plain:
             return now_us + route.latency_us
         size = wire_bytes(envelope_bytes)
-        rto = (self.rtt_us(a, b) or 0) + RTO_MIN_US
+        waits = retransmission_waits(self.rtt_us(a, b) or 0)
         at = now_us
         while self._is_lost(route):
-            at, rto = at + rto, 2 * rto
+            at += next(waits)
         return self._travel(at, route, size)
 
     def _is_lost(self, route: Route) -> bool:

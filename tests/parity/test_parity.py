@@ -1,11 +1,15 @@
 """The same plan on two engines: the simulator, and real gRPC brokers in a real (emulated) network.
 
-Every scenario: the same publications reach the same subscribers, over the same number of overlay links, with
-the same number of messages of each type until RUN_ENDED; delays agree to 1 % or 0.5 ms at the median, p90, p95,
-p99 and at the most. Where the network draws random numbers (jitter, loss) its draws differ from the
-simulator's, so of the delays only bounds that hold for every draw are compared. After a crash, connections
-are made again at instants that depend on more than the plan; there deliveries are compared for publications
-made a second before the fault or earlier, and a second after the repair or later.
+Every scenario: the same publications reach the same subscribers, over the same number of overlay links, with the
+same number of messages of each type until RUN_ENDED; delays agree to 1 % or 0.5 ms at the median, p90, p95, p99
+and at the most. What cannot be compared so, and what is compared in its place:
+
+- jitter: the network's draws are not the simulator's; every delay is within the bounds of the links of its path.
+- loss: which packets are lost is drawn; delays that no retransmission held up agree, one by one.
+- link failure: when TCP sends again depends on the round trips it has measured; the same publications are held up,
+  each as long to within 15 %, and all other delays agree, one by one.
+- broker crash: connections are made again at instants that depend on how processes start; compared are publications
+  made a second before the fault or earlier and a second after the repair or later.
 """
 
 from __future__ import annotations
@@ -13,15 +17,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from facts import ABSOLUTE_US, Facts, away_from_faults, facts_of, far_apart
+from scenarios import SCENARIOS, Scenario
 
 from testbed.emulation.deploy import deploy, prepare
 from testbed.emulation.engine import Options, choose
+from testbed.simulation.wires import RTO_MIN_US
 from testbed.topology.load import load_plan_text
-from facts import Facts, away_from_faults, facts_of, far_apart
-from scenarios import SCENARIOS, Scenario
 
 OFTEN = ("tree", "loss", "broker-crash", "grape")  # each guest takes half a minute
 MARGIN_US = 1_000_000
+JITTER_US = 2_000  # of the scenario
 
 
 def run(engine_name: str, scenario: Scenario, folder: Path) -> Facts:
@@ -53,10 +59,12 @@ class Parity:
             assert found.migrated == expected.migrated
         else:
             self._same_away_from_faults(found, expected)
-        if scenario.exact and scenario.calm:
+        if scenario.delays == "all":
             assert not far_apart(found, expected)
+        elif scenario.delays == "bounded":
+            self._within_bounds(found, expected)
         else:
-            self._no_faster(scenario, found, expected)
+            self._unhindered_agree(scenario, found, expected)
 
     def _same_away_from_faults(self, found: Facts, expected: Facts) -> None:
         fault_us = expected.fault_us[0], max(expected.fault_us[1], found.fault_us[1])
@@ -64,14 +72,21 @@ class Parity:
         assert kept, "the scenario delivers nothing away from the fault"
         assert away_from_faults(found, fault_us, MARGIN_US) == kept
 
-    def _no_faster(self, scenario: Scenario, found: Facts, expected: Facts) -> None:
-        """The median agrees where it is not drawn, and no delay is outside what the links can do."""
-        if scenario.name == "jitter":
-            for pair, delay in expected.delays.items():
-                assert abs(found.delays[pair] - delay) <= 2 * 2_000 * 2 * max(1, expected.hops[pair][0])
-        else:
-            near = sorted(found.delays.values())[len(found.delays) // 2]
-            assert abs(near - sorted(expected.delays.values())[len(expected.delays) // 2]) <= 500
+    def _within_bounds(self, found: Facts, expected: Facts) -> None:
+        """Two draws of up to 2 ms each way on every link; a chain of brokers has one link per hop."""
+        for pair, delay in expected.delays.items():
+            assert abs(found.delays[pair] - delay) <= 2 * JITTER_US * expected.hops[pair][0] + ABSOLUTE_US
+
+    def _unhindered_agree(self, scenario: Scenario, found: Facts, expected: Facts) -> None:
+        both = found.delays.keys() & expected.delays.keys()
+        held = {pair for pair in both if max(found.delays[pair], expected.delays[pair]) >= RTO_MIN_US}
+        assert len(both - held) > len(both) // 2
+        for pair in both - held:
+            assert abs(found.delays[pair] - expected.delays[pair]) <= ABSOLUTE_US
+        if scenario.name == "link-failure":
+            assert held
+            for pair in held:
+                assert found.delays[pair] == pytest.approx(expected.delays[pair], rel=0.15)
 
 
 class TestSimulator(Parity):
