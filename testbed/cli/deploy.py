@@ -10,6 +10,8 @@ import click
 if TYPE_CHECKING:
     from protos.records import Fidelity, Manifest
     from testbed.emulation.deploy import Outcome
+    from testbed.emulation.display import View
+    from testbed.runfolder import RunFolder
     from testbed.topology.plan import Plan
 
 ENGINES = ("auto", "host", "guest", "simulate")
@@ -28,11 +30,12 @@ ENGINES = ("auto", "host", "guest", "simulate")
 @click.option(
     "--memory", type=click.IntRange(min=256), metavar="MB", help="Of a guest (default: from the plan)."
 )
+@click.option("--watch", is_flag=True, help="Serve the run's page while it goes on, to this machine only.")
 @click.option("--dry-run", is_flag=True, help="Check, say what would run and where, and start nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines.")
 def command(
     topology: Path, engine: str, clock: str | None, results: Path, seed: int | None, keep: bool,
-    memory: int | None, dry_run: bool, as_json: bool,
+    memory: int | None, watch: bool, dry_run: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Run an experiment: network, brokers, clients, timeline, results.
 
@@ -40,6 +43,7 @@ def command(
     Examples:
       testbed deploy topologies/quickstart.yaml
       testbed deploy topo.yaml --engine guest --clock real --results /tmp/runs
+      testbed deploy topo.yaml --watch           its page, while it runs
       testbed deploy topo.yaml --keep            then: testbed status, exec, shell, stop
 
     Exit code 0: the run is done and the network was as planned. 1: the run failed or was stopped, or the
@@ -48,12 +52,12 @@ def command(
     plan = load(topology, seed)
     if dry_run:
         return describe(plan, engine, clock)
-    return run_plan(plan, topology, results, engine, clock, keep, memory or 0, as_json)
+    return run_plan(plan, topology, results, engine, clock, keep, memory or 0, as_json, watch)
 
 
 def run_plan(
     plan: Plan, source: Path | None, results: Path, engine: str, clock: str | None, keep: bool = False,
-    memory_mb: int = 0, as_json: bool = False,
+    memory_mb: int = 0, as_json: bool = False, watch: bool = False,
 ) -> int:  # fmt: skip
     """Choose, prepare, run, and tell; returns the exit code."""
     from testbed.emulation.deploy import deploy, prepare
@@ -70,13 +74,22 @@ def run_plan(
     if not as_json:
         click.echo(f"{plan.name}: {chosen.name} engine, {its_clock} time ({reason})", err=True)
     folder = prepare(plan, source, results, chosen.name, its_clock)
-    show = view(as_json)
+    show = watched(folder, view(as_json)) if watch else view(as_json)
     try:
         outcome = deploy(folder, chosen, Options(its_clock, keep, memory_mb), show)
     finally:
         show.close()
     tell(outcome, as_json)
     return outcome.code
+
+
+def watched(folder: RunFolder, show: View) -> View:
+    """The same view, and a page of the run until it is over; its address is said on standard error."""
+    from testbed.report.watch import WatchedView
+
+    both = WatchedView(folder, show)
+    click.echo(f"live: {both.address}", err=True)
+    return both
 
 
 def load(topology: Path, seed: int | None) -> Plan:

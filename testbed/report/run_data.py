@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,13 @@ class RunData:
     fidelity: Fidelity | None
     checks: list[dict[str, Any]]
     faults: list[Fault]
+    live: Mapping[str, pandas.DataFrame] | None = None  # tables so far, of a run that goes on
 
     def table(self, name: str) -> pandas.DataFrame | None:
         """None if the table is not there, or empty."""
+        if self.live is not None:
+            frame = self.live.get(name)
+            return frame if frame is not None and len(frame) else None
         path = self.folder.tables / f"{name}.parquet"
         frame = pandas.read_parquet(path) if path.exists() else None
         return frame if frame is not None and len(frame) else None

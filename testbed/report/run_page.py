@@ -31,6 +31,11 @@ LINKS_SHOWN = 100
 
 
 def run_page(run: RunData) -> str:
+    return page(f"{run.manifest.name} {run.manifest.run}", run_body(run))
+
+
+def run_body(run: RunData) -> str:
+    """All of the page; a part whose table is not there is left out."""
     manifest = run.manifest
     parts = [
         f"<h1>{escape(manifest.name)}</h1>",
@@ -38,12 +43,12 @@ def run_page(run: RunData) -> str:
         status(run), what_ran(run), warnings(run), pictures(run), results(run), overhead(run), load(run),
         links(run), checks(run), repeat(run),
     ]  # fmt: skip
-    return page(f"{manifest.name} {manifest.run}", "".join(parts))
+    return "".join(parts)
 
 
 def status(run: RunData) -> str:
     fidelity = run.fidelity
-    outcome = "pass" if run.manifest.status == "done" else "fail"
+    outcome = {"done": "pass", "running": "unknown"}.get(run.manifest.status, "fail")
     parts = [badge(outcome, f"run {run.manifest.status}")]
     if fidelity is not None:
         worst = (
@@ -66,7 +71,7 @@ def checks_badge(outcomes: list[str]) -> str:
 
 def what_ran(run: RunData) -> str:
     m, plan = run.manifest, run.plan
-    seconds = (m.last_us - m.first_us) / 1e6
+    seconds = max(0, m.last_us - m.first_us) / 1e6
     cards = [
         card("engine", f"{m.engine}, {m.clock} time"), card("seed", str(m.seed)),
         card("brokers", str(len(plan.brokers))), card("clients", str(len(plan.clients))),

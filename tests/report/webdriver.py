@@ -64,6 +64,11 @@ class Browser:
         """The value that `script` returns."""
         return self._call("POST", f"{self.session}/execute/sync", {"script": script, "args": arguments})
 
+    def run_until_done(self, script: str) -> Any:
+        """The value that `script` hands to its last argument, a function, within 40 s."""
+        self._call("POST", f"{self.session}/timeouts", {"script": 40_000})
+        return self._call("POST", f"{self.session}/execute/async", {"script": script, "args": []})
+
     def tool(self, command: str, **parameters: object) -> Any:
         """A command of the DevTools protocol."""
         return self._call("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})

@@ -1,5 +1,9 @@
 // Sort a table by a click on a heading; filter its rows by typing.
-for (const box of document.querySelectorAll(".table")) {
+function prepareTables() {
+  document.querySelectorAll(".table").forEach(prepareTable);
+}
+
+function prepareTable(box) {
   const table = box.querySelector("table");
   const body = table.tBodies[0];
   const headings = [...table.querySelectorAll("th")];
@@ -23,3 +27,5 @@ for (const box of document.querySelectorAll(".table")) {
     for (const row of body.rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
   });
 }
+
+prepareTables();
