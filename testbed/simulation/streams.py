@@ -2,8 +2,10 @@
 
 What a gRPC stream does, in round trips: TCP is connected after one, the dialler has the listener's
 HTTP/2 settings after two and then sends its hello, the listener answers. So the listener is up after
-two and a half, the dialler after three. A dial of a process that is not there is refused after one;
-without a path it is tried again later. Redials back off like those of the real processes.
+two and a half, the dialler after three. Before that gRPC takes DIAL_US of its own to send the first
+packet to another host (measured on the wire, the same for every round trip; to its own host it takes
+none). A dial of a process that is not there is refused after one; without a path it is tried again
+later. Redials back off like those of the real processes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from protos.messages import PeerKind as WireKind
 from protos.records import LogEvent
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.wires import Wires, retransmission_waits
+
+DIAL_US = 255_550
 
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 
@@ -127,7 +131,9 @@ class Streams:
         if rtt is None:
             self._dial_later(dial, dialler, listener)
         else:
-            self._agenda.at(self._agenda.now_us + rtt, self._connected, (dialler, listener), rtt)
+            apart = self._processes.host_of(dialler) != self._processes.host_of(listener)
+            wait = rtt + DIAL_US if apart else rtt
+            self._agenda.at(self._agenda.now_us + wait, self._connected, (dialler, listener), rtt)
 
     def _rtt_us(self, a: str, b: str) -> int | None:
         return self._wires.rtt_us(self._processes.host_of(a), self._processes.host_of(b))

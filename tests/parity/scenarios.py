@@ -1,8 +1,7 @@
 """The scenarios of the parity suite: small topology files, one per thing that could differ.
 
-`delays` says which can agree. `all`: at every quantile. `unhindered`: of deliveries that were not sent again by TCP
-and not drawn by the network; the others must have been held up in both runs, or may be in either (`loss`: which
-packets are lost is drawn). `bounded`: drawn from an interval.
+`delays` says which can agree. `all`: at every quantile. `unhindered`: of deliveries that TCP did not have to
+send again. `bounded`: drawn from an interval.
 `calm` says that no connection is lost: then every message is the same, at any time of the run.
 """
 
@@ -74,14 +73,22 @@ SCENARIOS = {
             brokers="B: {count: 6, place: random}",
             overlay="{generator: tree, fanout: 2}",
         ),
-        Scenario("jitter", "{generator: chain, nodes: 4, link: {latency: 20ms, jitter: 2ms}}", delays="bounded"),
+        Scenario(
+            "jitter",
+            "{generator: chain, nodes: 4, link: {latency: 20ms, jitter: 2ms}}",
+            delays="bounded",
+        ),
         Scenario(
             "bandwidth",
             "{generator: chain, nodes: 4, link: {latency: 10ms, bandwidth: 1 Mbit/s}}",
             publishers="{kind: publisher, broker: B1, publish: {source: stock, rate: 10/s, payload: 600B, "
             "parameters: {symbol: YHOO}}}",
         ),
-        Scenario("loss", "{generator: chain, nodes: 4, link: {latency: 10ms, loss: 2%}}", delays="unhindered"),
+        Scenario(
+            "loss",
+            "{generator: chain, nodes: 4, link: {latency: 10ms, loss: 2%}}",
+            delays="unhindered",
+        ),
         Scenario(
             "covering",
             CHAIN,

@@ -1,15 +1,15 @@
 """The same plan on two engines: the simulator, and real gRPC brokers in a real (emulated) network.
 
-Every scenario: the same publications reach the same subscribers, over the same number of overlay links, with the
-same number of messages of each type until RUN_ENDED; delays agree to 1 % or 0.5 ms at the median, p90, p95, p99
-and at the most. What cannot be compared so, and what is compared in its place:
+Every scenario: the same publications reach the same subscribers, over the same number of overlay links, with
+the same number of messages of each type until RUN_ENDED; delays agree to 1 % or 0.5 ms at the median, p90,
+p95, p99 and at the most. What cannot be compared so, and what is compared in its place:
 
-- jitter: the network's draws are not the simulator's; every delay is within the bounds of the links of its path.
+- jitter: the network's draws are not the simulator's; every delay is within the bounds of its path's links.
 - loss: which packets are lost is drawn; delays that no retransmission held up agree, one by one.
-- link failure: when TCP sends again depends on the round trips it has measured; the same publications are held up,
-  each as long to within 15 %, and all other delays agree, one by one.
-- broker crash: connections are made again at instants that depend on how processes start; compared are publications
-  made a second before the fault or earlier and a second after the repair or later.
+- link failure: when TCP sends again depends on the round trips it has measured; the same publications are
+  held up, each as long to within 15 %, and all other delays agree, one by one.
+- broker crash: connections are made again at instants that depend on how processes start; compared are
+  publications made a second before the fault or earlier and a second after the repair or later.
 """
 
 from __future__ import annotations
