@@ -174,7 +174,7 @@ def judge(rates: dict[str, dict[int, float]]) -> int:
         if rates.get(name):
             print(f"ours in Spark is {ours / max(rates[name].values()):.1f} times {name}")
     if not rates.get("tshark"):
-        print("tshark is not installed: the goal is not judged")
+        print("tshark did not run (not installed, or more packets than --slow-limit): the goal is not judged")
         return 0
     reached = ours >= GOAL * max(rates["tshark"].values())
     print(f"goal of {GOAL} times tshark: {'reached' if reached else 'MISSED'}")

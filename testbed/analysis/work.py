@@ -54,6 +54,13 @@ def collected_from(query: Callable[[], DataFrame]) -> pd.DataFrame:
     return collected(query())
 
 
+def _first(counted: pd.DataFrame, run: str, kind: str | None = None) -> int:
+    """Time of the run's first event (of a kind), us; 0 = there is none."""
+    own = counted[(counted["run"] == run) & (counted["bad"] == 0)]
+    earliest = (own if kind is None else own[own["kind"] == kind])["first_us"].min()
+    return 0 if pd.isna(earliest) else int(earliest)
+
+
 class Work:
     """One analysis under way. Independent queries run side by side: most of their time is planning."""
 
@@ -106,6 +113,8 @@ class Work:
                 run, self.rare[run.key], 0 if pd.isna(longest) else int(longest)
             )
         kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
+        self.first_us = {run.key: _first(counted, run.key) for run in self.runs}
+        self.first_publication_us = {run.key: _first(counted, run.key, "PUBLISHED") for run in self.runs}
         self.delivered = {run.key: int(kinds.get((run.key, "DELIVERED"), 0)) for run in self.runs}
 
     def _follow(self) -> DataFrame:
@@ -127,10 +136,10 @@ class Work:
         self.pairs = self._follow().persist()
         queries: dict[str, Callable[[], DataFrame]] = {
             "losses": lambda: losses(self.pairs),
-            "delay": lambda: delay(self.pairs, rows),
+            "delay": lambda: delay(self.pairs, rows, self.first_publication_us),
             "hop_distribution": lambda: hop_distribution(self.pairs),
             "log": lambda: log_counts(self.events, ended),
-            "load": lambda: load(self.events, ids),
+            "load": lambda: load(self.events, ids, self.first_us),
         }
         self.large = rows > COLLECT_ROWS
         if not self.large:

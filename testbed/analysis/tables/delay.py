@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from testbed.analysis.tables.literals import window_s
 from testbed.analysis.tables.quantiles import method, percentiles
 
 SHARES = [0.5, 0.9, 0.95, 0.99]
@@ -32,11 +33,11 @@ COLUMNS = {
 }
 
 
-def delay(pairs: DataFrame, rows: int, window_us: int = WINDOW_US) -> DataFrame:
-    """`pairs`: rows of journeys; `rows`: how many deliveries there are at most."""
+def delay(pairs: DataFrame, rows: int, starts: dict[str, int], window_us: int = WINDOW_US) -> DataFrame:
+    """`pairs`: rows of journeys; `rows`: how many deliveries there are at most; `starts`: run -> time of its
+    first publication, us."""
     delivered = pairs.where("row = 'pair' and copies > 0")
-    first = f.min("published_us").over(Window.partitionBy("run"))
-    window = f.floor((f.col("published_us") - first) / window_us) * (window_us // 1_000_000)
+    window = window_s(f.col("published_us"), starts, window_us)
     grouped = delivered.withColumn("window", window).select(
         "run",
         f.explode(_groups()).alias("g"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from testbed.analysis.tables.literals import window_s
+
 WINDOW_US = 10_000_000
 COLUMNS = {
     "broker": "broker",
@@ -23,16 +25,19 @@ COLUMNS = {
 }
 
 
-def load(events: DataFrame, brokers: dict[str, list[str]], window_us: int = WINDOW_US) -> DataFrame:
-    """`brokers`: run -> ids, to keep clients and the harness out."""
+def load(
+    events: DataFrame, brokers: dict[str, list[str]], starts: dict[str, int], window_us: int = WINDOW_US
+) -> DataFrame:
+    """`brokers`: run -> ids, to keep clients and the harness out; `starts`: run -> its first event, us."""
     known = f.lit(False)
     for run, ids in brokers.items():
         known |= (f.col("run") == run) & f.col("node").isin(ids)
-    start = f.col("start_us")
-    starts = events.where("t_us > 0").groupBy("run").agg(f.min("t_us").alias("start_us"))
-    own = events.where(known).join(f.broadcast(starts), "run")
-    window = (f.floor((f.col("t_us") - start) / window_us) * (window_us // 1_000_000)).alias("window_s")
-    return own.groupBy("run", f.col("node").alias("broker"), window).agg(*_measures(window_us / 1_000_000))
+    window = window_s(f.col("t_us"), starts, window_us).alias("window_s")
+    return (
+        events.where(known)
+        .groupBy("run", f.col("node").alias("broker"), window)
+        .agg(*_measures(window_us / 1_000_000))
+    )
 
 
 def _measures(seconds: float) -> list[Column]:
