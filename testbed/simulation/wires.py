@@ -25,6 +25,9 @@ PACKET_HEADERS = 66
 RTO_MIN_US = 200_000  # Linux: the retransmission timer is the smoothed round trip plus this at the least
 
 
+DEFAULT_QUEUE = 1000  # packets, where the plan leaves it to us
+
+
 def retransmission_waits(rtt_us: int) -> Iterator[int]:
     """Between one sending of a packet and the next: a tail loss probe first, then time-outs that double."""
     wait = rtt_us + RTO_MIN_US
@@ -48,9 +51,8 @@ class Way:
     jitter_us: int
     loss: float
     bandwidth_bps: int
+    queue: int = DEFAULT_QUEUE  # messages that may wait
     free_us: int = 0
-    bytes: int = 0
-    packets: int = 0
 
     @property
     def is_plain(self) -> bool:
@@ -88,7 +90,9 @@ class Wires:
 
     def _shape(self, link: Link) -> None:
         for a, b in ((link.a, link.b), (link.b, link.a)):
-            self._ways[a, b] = Way(link.latency_us, link.jitter_us, link.loss, link.bandwidth_bps)
+            self._ways[a, b] = Way(
+                link.latency_us, link.jitter_us, link.loss, link.bandwidth_bps, link.queue_packets or DEFAULT_QUEUE
+            )
 
     def _reset_routes(self) -> None:
         self._routing = Routing(self._plan.network, self._down)
@@ -134,18 +138,21 @@ class Wires:
         at = now_us
         while self._is_lost(route):
             at += next(waits)
-        return self._travel(at, route, size)
+        return self._travel(at, route, size, waits)
 
     def _is_lost(self, route: Route) -> bool:
         shaped = [*route.ways, *([route.pair] if route.pair else [])]
         return any(way.loss and self._random.random() < way.loss for way in shaped)
 
-    def _travel(self, at: int, route: Route, size: int) -> int:
+    def _travel(self, at: int, route: Route, size: int, waits: Iterator[int]) -> int:
         if route.pair is not None:
             at += self._delay(route.pair)
         for way in route.ways:
             if way.bandwidth_bps:
-                at = max(at, way.free_us) + -(-size * 8_000_000 // way.bandwidth_bps)
+                sending_us = -(-size * 8_000_000 // way.bandwidth_bps)
+                while way.free_us - at > way.queue * sending_us:
+                    at += next(waits)  # dropped, and sent again
+                at = max(at, way.free_us) + sending_us
                 way.free_us = at
             at += self._delay(way)
         return at

@@ -41,6 +41,13 @@ def test_bandwidth_sends_one_after_the_other() -> None:
     assert (first, second) == (7000 + 8528, 7000 + 2 * 8528)
 
 
+def test_a_full_queue_costs_retransmission_timeouts() -> None:
+    narrow = wires(plan(bandwidth_bps=1_000_000, queue_packets=2))
+    arrivals = [narrow.arrival_us(0, "a", "b", 986) or 0 for _ in range(5)]
+    assert arrivals[:3] == [7000 + 8528, 7000 + 2 * 8528, 7000 + 3 * 8528]
+    assert arrivals[3] == 14_000 + RTO_MIN_US + 7000 + 8528
+
+
 def test_a_large_message_is_several_packets() -> None:
     assert wire_bytes(3000) == 3014 + 3 * 66
 
