@@ -24,7 +24,7 @@ def diff_page(diff: ResultDiff) -> str:
     parts = [
         f"<h1>Two {'runs' if diff.kind == 'run' else 'reproductions'}</h1>",
         f"<p>A: <code>{escape(str(diff.a))}</code><br>B: <code>{escape(str(diff.b))}</code></p>",
-        f"<p>{mark} {escape(summary(diff))}</p>",
+        f"<p>{mark} {escape(summary(diff).partition(': ')[2])}</p>",
         _changes("Verdicts", diff.verdicts),
         _changes("Made differently", diff.facts),
         *(_only(side, names) for side, names in (("A", diff.only_a), ("B", diff.only_b))),

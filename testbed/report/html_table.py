@@ -9,6 +9,7 @@ from html import escape
 from numbers import Real
 
 import pandas
+from pandas.api.types import is_numeric_dtype
 
 FILTER_FROM = 12  # rows
 
@@ -16,9 +17,7 @@ FILTER_FROM = 12  # rows
 def html_table(frame: pandas.DataFrame, caption: str, headings: Mapping[str, str]) -> str:
     """Columns in the order of `headings` (column -> text); others are left out."""
     columns = [c for c in headings if c in frame.columns]
-    head = "".join(
-        f'<th scope="col"><button type="button">{escape(headings[c])}</button></th>' for c in columns
-    )
+    head = "".join(_heading(headings[c], is_numeric_dtype(frame[c])) for c in columns)
     rows = "".join(_row(values) for values in frame[columns].itertuples(index=False))
     box = (
         '<input type="search" placeholder="filter rows" aria-label="filter rows">'
@@ -29,6 +28,11 @@ def html_table(frame: pandas.DataFrame, caption: str, headings: Mapping[str, str
         f'<div class="table">{box}<div class="scroll"><table><caption>{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>"
     )
+
+
+def _heading(text: str, numeric: bool) -> str:
+    kind = ' class="n"' if numeric else ""
+    return f'<th scope="col"{kind}><button type="button">{escape(text)}</button></th>'
 
 
 @dataclass(frozen=True)

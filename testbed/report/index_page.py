@@ -25,6 +25,8 @@ def runs_of(results: Path) -> list[Path]:
 
 def index_page(results: Path) -> str:
     parts = ["<h1>Results</h1>"]
+    if (results / "nightly" / "index.html").exists():
+        parts.append('<p><a href="nightly/index.html">Nightly runs</a></p>')
     papers = papers_of(results)
     if papers:
         parts.append("<h2>Papers</h2><ul>" + "".join(_paper(p, results) for p in papers) + "</ul>")

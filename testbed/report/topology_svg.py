@@ -20,13 +20,12 @@ def overlay_picture(plan: Plan) -> str:
     hosts = {broker.id: broker.node for broker in plan.brokers}
     parts, latencies = [], []
     for link in plan.overlay:
-        (x1, y1), (x2, y2) = places[link.a], places[link.b]
         latency = _latency_ms(routing, hosts[link.a], hosts[link.b])
         latencies.append(latency)
         tip = f"{link.a} to {link.b}: {latency:.1f} ms one way"
         parts.append(_line(places[link.a], places[link.b], "axis", tip))
         if len(plan.overlay) <= LABELS_UP_TO:
-            parts.append(text_at((x1 + x2) / 2, (y1 + y2) / 2 - 3, f"{latency:.0f} ms", "tick", "middle"))
+            parts.append(_middle(places[link.a], places[link.b], f"{latency:.0f} ms"))
     for broker in plan.brokers:
         parts.append(_node(*places[broker.id], broker.id, len(plan.brokers) <= LABELS_UP_TO))
     mean = sum(latencies) / len(latencies) if latencies else 0.0
@@ -37,12 +36,15 @@ def overlay_picture(plan: Plan) -> str:
 
 
 def network_picture(plan: Plan) -> str:
+    """Hosts, switches and links, each link with its one-way latency while there is room for it."""
     places = _scaled(network_places(plan.network))
+    few = len(plan.network.nodes) <= LABELS_UP_TO
     parts = []
     for link in plan.network.links:
         tip = f"{link.a} to {link.b}: {link.latency_us / 1e3:g} ms {link.tier}"
-        parts.append(_line(places[link.a], places[link.b], "grid", tip))
-    few = len(plan.network.nodes) <= LABELS_UP_TO
+        parts.append(_line(places[link.a], places[link.b], "wire", tip))
+        if few and link.latency_us:
+            parts.append(_middle(places[link.a], places[link.b], f"{link.latency_us / 1e3:.3g} ms"))
     for node in plan.network.nodes:
         parts.append(_node(*places[node.id], node.id, few, node.kind == "switch"))
     switches = sum(node.kind == "switch" for node in plan.network.nodes)
@@ -67,6 +69,10 @@ def _scaled(places: dict[str, tuple[float, float]]) -> dict[str, tuple[float, fl
         name: (40 + (x - min(xs)) / span * room, SIZE - 40 - (y - min(ys)) / span * room)
         for name, (x, y) in places.items()
     }
+
+
+def _middle(a: tuple[float, float], b: tuple[float, float], text: str) -> str:
+    return text_at((a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + 4, text, "tick", "middle")
 
 
 def _line(a: tuple[float, float], b: tuple[float, float], kind: str, tip: str) -> str:
