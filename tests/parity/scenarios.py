@@ -2,6 +2,9 @@
 
 `delays` says which can agree. `all`: at every quantile. `unhindered`: of deliveries that TCP did not have to
 send again. `bounded`: drawn from an interval.
+Nothing may depend on which of two things happens first in the same instant: real processes that start
+together do so in any order. So subscriptions that cover each other are one client's, and where two overlay
+links have the same latency there is no check for cycles (its flood crosses the links that are up by then).
 `calm` says that no connection is lost: then every message is the same, at any time of the run.
 """
 
@@ -71,6 +74,7 @@ SCENARIOS = {
             "{generator: transit_stub, transit_domains: 1, transit_nodes: 2, stubs_per_transit_node: 2, "
             "stub_nodes: 2}",
             brokers="B: {count: 6, place: random}",
+            options="{verify_tree: false}",
             overlay="{generator: tree, fanout: 2}",
         ),
         Scenario(
@@ -95,7 +99,11 @@ SCENARIOS = {
             options="{subscription_covering: active, advertisement_covering: lazy}",
             subscribers="""
   wide: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK']"]}
-  narrow: {kind: subscriber, count: 3, broker: B3, subscribe: ["[class,eq,'STOCK'],[volume,>,{i}000000]"]}""",
+  narrow:
+    kind: subscriber
+    broker: B3
+    subscribe: ["[class,eq,'STOCK'],[volume,>,3000000]", "[class,eq,'STOCK'],[volume,>,2000000]",
+                "[class,eq,'STOCK'],[volume,>,1000000]"]""",
         ),
         Scenario("service", CHAIN, options="{matching_us: 3000, control_us: 500, output_bandwidth: 50000}"),
         Scenario(
