@@ -46,7 +46,7 @@ def _ran(ran: Sequence[Ran]) -> str:
             "name": Link(r.name, f"{r.folder}/report.html") if r.folder else r.name,
             "state": r.state,
             "seconds": round(r.seconds),
-            "invariants": "; ".join(r.invariants) or "hold",
+            "invariants": "; ".join(r.invariants) or ("none failed" if r.state == "done" else None),
             "detail": r.detail,
         }
         for r in ran
