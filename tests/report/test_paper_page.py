@@ -1,0 +1,65 @@
+"""The page of a reproduction, made from a drawn figure and two verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from webdriver import Browser
+
+from testbed.cli.report import write_page
+from testbed.figures.plot import Figure, Series, Stated, draw
+from testbed.figures.verdict import Verdict, write_verdicts
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    folder = tmp_path / "some_paper" / "smoke"
+    for number in ("2", "3"):
+        series = [Series("ours", [1, 2], [3, 4])]
+        draw(Figure(f"fig{number}", "Degrees", "x", "y", series, [Stated("paper: 5", 5)]), folder / "figures")
+    verdicts = [
+        Verdict("C1", "pass", "2, 3", "it is <linear>", "VI", "linear", "r = 0.99"),
+        Verdict("C2", "unknown", "3", "it is small", "VI", "1 %", "", "only the full scale can tell"),
+    ]
+    write_verdicts(folder / "verdicts.json", verdicts)
+    manifest = {
+        "paper": "some-paper",
+        "scale": "smoke",
+        "command": "testbed reproduce some-paper --scale smoke",
+    }
+    manifest |= {"commit": "0" * 40, "started": "2026-01-01T00:00:00+00:00"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def test_claims_figures_and_command(paper: Path) -> None:
+    page = write_page(paper).read_text()
+    assert "testbed reproduce some-paper --scale smoke" in page
+    assert '<span class="badge unknown">unknown</span>' in page
+    assert "only the full scale can tell" in page
+    assert "it is &lt;linear&gt;" in page
+    assert "it is <linear>" not in page
+    assert page.count('role="img" aria-label="C1 pass: it is') == 2
+    assert "Figure 3. C1 pass: it is &lt;linear&gt;; C2 unknown: it is small" in page
+
+
+def test_a_reproduction_that_did_not_finish_says_so(paper: Path) -> None:
+    (paper / "manifest.json").unlink()
+    assert "This reproduction did not finish" in write_page(paper).read_text()
+
+
+@pytest.mark.browser
+def test_in_the_browser(browser: Browser, paper: Path, artifacts: Path) -> None:
+    browser.size(360, 740, phone=True)
+    browser.media()
+    browser.open(write_page(paper).as_uri())
+    assert browser.console() == []
+    assert browser.run("return document.documentElement.scrollWidth - innerWidth;") <= 0
+    sizes = browser.run("return [...document.querySelectorAll('figure svg')].map(s => s.clientWidth);")
+    assert len(sizes) == 2
+    assert all(200 < size <= 360 for size in sizes)
+    ids = browser.run("return [...document.querySelectorAll('[id]')].map(e => e.id);")
+    assert len(ids) == len(set(ids))
+    browser.screenshot(artifacts / "paper-phone.png")
