@@ -231,6 +231,14 @@ def test_a_failure_in_one_group_does_not_hide_the_next(sample_project: Path) -> 
     assert "1 passed" in done.stdout
 
 
+def test_a_module_that_cannot_be_imported_fails_its_group_and_hides_nothing(sample_project: Path) -> None:
+    (sample_project / "tests" / "test_broken.py").write_text("import there_is_no_such_module\n")
+    done = run_groups(sample_project, "GUEST = True" + SAMPLE, "fast", "guest")
+    assert done.returncode == 1
+    assert "1 passed" in done.stdout
+    assert "tests: guest" in done.stdout
+
+
 def test_no_fast_test_at_all_is_a_failure(sample_project: Path) -> None:
     assert run_groups(sample_project, "", "fast").returncode == 1
     assert run_groups(sample_project, "", "spark").returncode == 0
