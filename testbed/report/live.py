@@ -33,7 +33,10 @@ setTimeout(update, 1000);
 GONE = (
     '<p id="gone" class="warnings" hidden>The run is over, or its server is gone: this is its last state.</p>'
 )
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+POLICY = (
+    "default-src 'none'; img-src data:; connect-src 'self'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+)
 
 
 class LivePage:

@@ -14,6 +14,7 @@ def page(title: str, body: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '<link rel="icon" href="data:,">'  # else a browser asks the live server for one
         f"<title>{escape(title)}</title><style>{style}</style></head><body>{body}"
         f"<script>{script}</script></body></html>\n"
     )

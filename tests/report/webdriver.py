@@ -58,6 +58,7 @@ class Browser:
             raise RuntimeError(f"{method} {path}: {error.read().decode()[:500]}") from error
 
     def open(self, address: str) -> None:
+        self.console()  # what the page before had to say is not about this one
         self._call("POST", f"{self.session}/url", {"url": address})
 
     def run(self, script: str, *arguments: object) -> Any:
