@@ -89,10 +89,9 @@ class Wires:
         self._reset_routes()
 
     def _shape(self, link: Link) -> None:
+        queue = link.queue_packets or DEFAULT_QUEUE
         for a, b in ((link.a, link.b), (link.b, link.a)):
-            self._ways[a, b] = Way(
-                link.latency_us, link.jitter_us, link.loss, link.bandwidth_bps, link.queue_packets or DEFAULT_QUEUE
-            )
+            self._ways[a, b] = Way(link.latency_us, link.jitter_us, link.loss, link.bandwidth_bps, queue)
 
     def _reset_routes(self) -> None:
         self._routing = Routing(self._plan.network, self._down)
