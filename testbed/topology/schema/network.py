@@ -17,7 +17,7 @@ class LinkQuality(Section):
         default=given("0ms"), description="one-way latency; a range is drawn per link"
     )
     jitter: Latency = Field(
-        default=given("0ms"), description="standard deviation of the latency; order is kept"
+        default=given("0ms"), description="largest deviation from the latency, drawn uniformly; order is kept"
     )
     loss: Fraction = Field(default=given("0%"), description="share of packets lost")
     bandwidth: Bandwidth = Field(default=0, description="capacity; 0 is unlimited")

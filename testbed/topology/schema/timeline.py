@@ -49,7 +49,9 @@ class Reshape(Section):
 
     link: Id = Field(description="the link")
     latency: Latency | None = Field(default=None, description="one-way latency")
-    jitter: Latency | None = Field(default=None, description="standard deviation of the latency")
+    jitter: Latency | None = Field(
+        default=None, description="largest deviation from the latency, drawn uniformly"
+    )
     loss: Fraction | None = Field(default=None, description="share of packets lost")
     bandwidth: Bandwidth | None = Field(default=None, description="capacity; 0 is unlimited")
 
