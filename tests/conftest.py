@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell starts background jobs with Ctrl-C ignored, and children inherit that: tests of Ctrl-C could not work.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
