@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A shell starts background jobs with Ctrl-C ignored, and children inherit that: tests of Ctrl-C could not work.
+# A shell starts background jobs with Ctrl-C ignored, and children inherit that: tests of it could not work.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
