@@ -26,7 +26,7 @@ from testbed.emulation.engine import Options, choose
 from testbed.simulation.wires import RTO_MIN_US
 from testbed.topology.load import load_plan_text
 
-OFTEN = ("tree", "loss", "broker-crash", "grape")  # each guest takes half a minute
+OFTEN = ("tree", "grape")  # each guest takes half a minute
 MARGIN_US = 1_000_000
 JITTER_US = 2_000  # of the scenario
 
