@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from testbed.emulation.kernel.folders import cache_folder as cache_folder
 from testbed.emulation.kernel.recipe import recipe_key
 from testbed.errors import TestbedError
 
@@ -50,13 +51,6 @@ class Kernel:
     def name(self) -> str:
         """For the manifest of a run."""
         return f"uml {self.record.version} {self.record.key}" if self.record else str(self.binary)
-
-
-def cache_folder() -> Path:
-    """Where built kernels live ($XDG_CACHE_HOME/pubsub-testbed/kernel)."""
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-    return root / "pubsub-testbed" / "kernel"
 
 
 def sha256(path: Path) -> str:

@@ -1,4 +1,7 @@
-"""Find the distribution's kernel source package (Debian and Ubuntu ship it as /usr/src/linux-source-*)."""
+"""Find the distribution's kernel source package (Debian and Ubuntu ship it as /usr/src/linux-source-*).
+
+A newer one may lie in the user's cache (see `fetch`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from testbed.emulation.kernel.folders import source_folder
 from testbed.errors import TestbedError
 
 SOURCE_FOLDER = Path("/usr/src")
@@ -56,11 +60,12 @@ def read(archive: Path) -> Source:
 
 
 def candidates(folder: Path = SOURCE_FOLDER) -> list[Source]:
-    """Every source archive of this machine, newest version first.
+    """Every source archive of this machine and of the user's cache, newest version first.
 
     Ubuntu puts the archive one folder down (/usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2).
     """
     archives = [*folder.glob("linux-source-*.tar.*"), *folder.glob("linux-source-*/linux-source-*.tar.*")]
+    archives += source_folder().glob("linux-source-*.tar.*")
     found = [read(path) for path in archives if ARCHIVE.search(path.name) and path.is_file()]
     return sorted(found, key=lambda source: (source.version, str(source.archive)), reverse=True)
 
