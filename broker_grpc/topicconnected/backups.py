@@ -15,19 +15,27 @@ NOBODY = 1 << 40  # heavier than any node
 
 
 class PrimaryBackup:
-    """v.backups and v.primaries for every node (Struct 5), as node masks by index."""
+    """v.backups and v.primaries for every node (Struct 5), as node masks by index.
+
+    |u.primaries| stands in a vector of its own, so that all weights together are one addition.
+    """
 
     def __init__(self, overlay: Overlay[Any, Any]) -> None:
         self.overlay = overlay
         self.backups: dict[int, int] = {}
         self.primaries: dict[int, int] = {}
+        self._served: Weights = np.zeros(len(overlay.degrees), dtype=np.int64)
+
+    def _fit(self) -> None:
+        missing = len(self.overlay.degrees) - len(self._served)
+        if missing:
+            self._served = np.concatenate((self._served, np.zeros(missing, dtype=np.int64)))
 
     def weights(self, excluded: int) -> Weights:
         """weight(u) = |u.neighbours| + |u.primaries| of all nodes; NOBODY where excluded."""
-        overlay = self.overlay
-        weights: Weights = np.array(overlay.degree, dtype=np.int64)
-        for u, mask in self.primaries.items():
-            weights[u] += mask.bit_count()
+        self._fit()
+        size = len(self.overlay.name)
+        weights: Weights = self.overlay.degrees[:size] + self._served[:size]
         weights[list(bits(excluded))] = NOBODY
         return weights
 
@@ -35,10 +43,12 @@ class PrimaryBackup:
         for u in bits(self.backups.pop(v, 0)):
             if u in self.primaries:
                 self.primaries[u] &= ~(1 << v)
+                self._served[u] -= 1
 
     def add(self, v: int, backup: int) -> None:
         self.backups[v] = self.backups.get(v, 0) | 1 << backup
         self.primaries[backup] = self.primaries.get(backup, 0) | 1 << v
+        self._served[backup] += 1
 
     def forget(self, v: int) -> int:
         """A node left; answers the mask of the nodes that lost it as a backup."""
@@ -58,19 +68,19 @@ def build_greedily(state: PrimaryBackup, v: int, coverage: int, random: Random) 
     overlay = state.overlay
     state.clear(v)
     state.backups[v] = 0
-    member = overlay.membership[: len(overlay.name)]
+    member = overlay.membership[:, : len(overlay.name)]
     for _ in range(coverage):
         weights = state.weights(1 << v | state.backups[v])
         rest = sorted(bits(overlay.topics[v]))
         while rest:
-            covered = member[:, rest].sum(axis=1)
+            covered = member[rest].sum(axis=0)
             price = np.where((covered > 0) & (weights < NOBODY), weights / np.maximum(covered, 1), np.inf)
             w = int(price.argmin())
             if price[w] == np.inf:
                 break
             state.add(v, w)
             weights[w] = NOBODY
-            rest = [t for t in rest if not member[w, t]]
+            rest = [t for t in rest if not overlay.topics[w] >> t & 1]
 
 
 def build_by_primal_dual(state: PrimaryBackup, v: int, coverage: int, random: Random) -> None:
@@ -83,7 +93,7 @@ def build_by_primal_dual(state: PrimaryBackup, v: int, coverage: int, random: Ra
     overlay = state.overlay
     state.clear(v)
     state.backups[v] = 0
-    member = overlay.membership[: len(overlay.name)]
+    member = overlay.membership[:, : len(overlay.name)]
     base = state.weights(1 << v)
     for _ in range(coverage):
         for u in bits(state.backups[v]):
@@ -92,13 +102,14 @@ def build_by_primal_dual(state: PrimaryBackup, v: int, coverage: int, random: Ra
         rest = sorted(bits(overlay.topics[v]))
         while rest:
             topic = rest[int(random.random() * len(rest))]
-            candidates = np.flatnonzero(member[:, topic] & (weights < NOBODY))
+            candidates = np.flatnonzero(member[topic])
+            candidates = candidates[weights[candidates] < NOBODY]
             if not len(candidates):
                 rest.remove(topic)
                 continue
             w = _take_lightest(weights, candidates)
             state.add(v, w)
-            rest = [t for t in rest if not member[w, t]]
+            rest = [t for t in rest if not overlay.topics[w] >> t & 1]
 
 
 def _take_lightest(weights: Weights, candidates: npt.NDArray[Any]) -> int:

@@ -2,8 +2,9 @@
 
 Nodes and topics get small integers; a set of nodes or topics is a Python int with one bit each.
 Unions, intersections and counts over 2,000 nodes are then single operations on 250 bytes. The same
-membership stands once more as a matrix, for what looks at all subscribers of a topic at once
-(building backup sets). Together they are why no compiled kernel is needed here.
+membership stands once more as a matrix, a row per topic, for what looks at all subscribers of a
+topic at once (building backup sets), and so do the degrees. Together they are why no compiled kernel
+is needed here (docs/topic-connected.md has the measurements).
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ class Overlay(Generic[N, T]):
         self.subscribers: list[int] = []  # topic -> node mask
         self.alive = 0  # node mask
         self.edge_count = 0
-        # node, topic -> subscribed; grows by doubling
+        # topic, node -> subscribed, and node -> degree once more; both grow by doubling
         self.membership: npt.NDArray[np.bool_] = np.zeros((16, 16), dtype=np.bool_)
+        self.degrees: npt.NDArray[np.int64] = np.zeros(16, dtype=np.int64)
 
     # ------------------------------------------------------------ nodes
 
@@ -61,20 +63,22 @@ class Overlay(Generic[N, T]):
             mask |= 1 << t
             self.subscribers[t] |= 1 << i
         self.topics.append(mask)
-        self._grow(i, len(self.topic_name))
-        self.membership[i, list(bits(mask))] = True
+        self._grow(len(self.topic_name), i + 1)
+        self.membership[list(bits(mask)), i] = True
         self.neighbours.append(0)
         self.degree.append(0)
         self.alive |= 1 << i
         return i
 
-    def _grow(self, nodes: int, topics: int) -> None:
+    def _grow(self, topics: int, nodes: int) -> None:
         rows, columns = self.membership.shape
-        if nodes < rows and topics <= columns:
+        if nodes <= columns and topics <= rows:
             return
-        larger = np.zeros((max(rows, 2 * nodes), max(columns, 2 * topics)), dtype=np.bool_)
+        wider = columns if nodes <= columns else 2 * nodes
+        larger = np.zeros((rows if topics <= rows else 2 * topics, wider), dtype=np.bool_)
         larger[:rows, :columns] = self.membership
         self.membership = larger
+        self.degrees = np.concatenate((self.degrees, np.zeros(wider - columns, dtype=np.int64)))
 
     def _topic(self, topic: T) -> int:
         if topic not in self.topic_index:
@@ -91,7 +95,7 @@ class Overlay(Generic[N, T]):
             self.remove_edge(i, j)
         for t in bits(self.topics[i]):
             self.subscribers[t] &= ~(1 << i)
-        self.membership[i] = False
+        self.membership[:, i] = False
         self.alive &= ~(1 << i)
         return former
 
@@ -102,16 +106,20 @@ class Overlay(Generic[N, T]):
             raise ValueError(f"link {self.name[i]!r}-{self.name[j]!r} cannot be added")
         self.neighbours[i] |= 1 << j
         self.neighbours[j] |= 1 << i
-        self.degree[i] += 1
-        self.degree[j] += 1
+        self._count(i, 1)
+        self._count(j, 1)
         self.edge_count += 1
 
     def remove_edge(self, i: int, j: int) -> None:
         self.neighbours[i] &= ~(1 << j)
         self.neighbours[j] &= ~(1 << i)
-        self.degree[i] -= 1
-        self.degree[j] -= 1
+        self._count(i, -1)
+        self._count(j, -1)
         self.edge_count -= 1
+
+    def _count(self, i: int, change: int) -> None:
+        self.degree[i] += change
+        self.degrees[i] += change
 
     # ------------------------------------------------------------ views
 
@@ -144,4 +152,5 @@ class Overlay(Generic[N, T]):
         other.alive = self.alive
         other.edge_count = self.edge_count
         other.membership = self.membership.copy()
+        other.degrees = self.degrees.copy()
         return other

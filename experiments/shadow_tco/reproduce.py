@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas
 
-from experiments.shadow_tco.claims import CLAIMS, Data
+from experiments.shadow_tco.claims import CLAIMS, UNIFORM_ONLY, Data
 from experiments.shadow_tco.figures import all_figures
-from experiments.shadow_tco.rounds import play
+from experiments.shadow_tco.parts import Parts
 from experiments.shadow_tco.workload import Popularity, Setting
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge
@@ -16,30 +18,42 @@ FIGURES = ("2", "3", "4", "5", "6", "7", "8")
 POPULARITIES: tuple[Popularity, ...] = ("uniform", "zipf", "exponential")
 SCALES = {
     "smoke": (Setting(nodes=150, topics=30, smallest=3, largest=15, rounds=60), 10),
-    "full": (Setting(), 20),
+    "full": (Setting(), 25),
 }
+SEED = 1
 
 
 def reproduce(request: Request) -> list[Verdict]:
     folder = ResultFolder(request)
     setting, low_every = SCALES[request.scale]
-    rounds, degrees = [], []
+    parts = Parts(folder.path / "parts")
+    rounds, degrees, verdicts = [], [], []
     for popularity in POPULARITIES:
-        wanted = ALL_SYSTEMS if popularity == "uniform" else ["shadow-pd-3", "naive"]
-        chosen = Setting(**{**setting.__dict__, "popularity": popularity})
-        frame, backups = play(chosen, 1, wanted, low_every, request.report)
+        chosen = replace(setting, popularity=popularity)
+        frame, backups = parts.play(chosen, SEED, ALL_SYSTEMS, low_every, request.report)
         rounds.append(frame)
         degrees.append(backups)
-    all_rounds, all_degrees = pandas.concat(rounds), pandas.concat(degrees)
-    folder.table("rounds", all_rounds)
-    folder.table("degrees", all_degrees)
-    uniform = all_rounds[all_rounds.popularity == "uniform"]
-    backups = all_degrees[all_degrees.popularity == "uniform"]
-    provenance = f"{setting.nodes} nodes, {setting.topics} topics, {setting.rounds} rounds, uniform, seed 1"
-    for figure in all_figures(uniform, backups, provenance):
-        if request.wants(figure.id.removeprefix("fig")):
-            folder.figure(figure)
-    verdicts = judge(CLAIMS, Data(uniform, backups, setting.nodes, request.scale == "full"), provenance)
-    folder.extra = {"setting": setting.__dict__, "low_oda_every": low_every, "seeds": [1]}
+        verdicts += one_law(folder, chosen, frame, backups)
+    folder.table("rounds", pandas.concat(rounds))
+    folder.table("degrees", pandas.concat(degrees))
+    folder.extra = {"setting": setting.__dict__, "low_oda_every": low_every, "seeds": [SEED]}
     folder.close(verdicts)
     return verdicts
+
+
+def one_law(
+    folder: ResultFolder, setting: Setting, rounds: pandas.DataFrame, degrees: pandas.DataFrame
+) -> list[Verdict]:
+    """Figures and verdicts for one law of popularity; those of uniform carry the paper's plain numbers."""
+    law = setting.popularity
+    provenance = (
+        f"{setting.nodes} nodes, {setting.topics} topics, {setting.rounds} rounds, {law}, seed {SEED}"
+    )
+    request = folder.request
+    for figure in all_figures(rounds, degrees, provenance):
+        if request.wants(figure.id.removeprefix("fig")):
+            folder.figure(figure if law == "uniform" else replace(figure, id=f"{figure.id}-{law}"))
+    claims = [c for c in CLAIMS if law == "uniform" or c.id not in UNIFORM_ONLY]
+    if law != "uniform":
+        claims = [replace(c, id=f"{c.id}-{law}") for c in claims]
+    return judge(claims, Data(rounds, degrees, setting.nodes, request.scale == "full"), provenance)
