@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from testbed.cli.topology_options import settings_option
+
 if TYPE_CHECKING:
     from protos.records import Fidelity, Manifest
     from testbed.emulation.deploy import Outcome
@@ -24,6 +26,7 @@ ENGINES = ("auto", "host", "guest", "simulate")
 @click.option("--results", type=click.Path(path_type=Path, file_okay=False), default=Path("results"),
               help="Folder for run folders (default: results).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Instead of the file's seed.")
+@settings_option
 @click.option(
     "--keep", is_flag=True, help="Leave network and brokers up afterwards; 'testbed stop' ends them."
 )
@@ -34,8 +37,8 @@ ENGINES = ("auto", "host", "guest", "simulate")
 @click.option("--dry-run", is_flag=True, help="Check, say what would run and where, and start nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines.")
 def command(
-    topology: Path, engine: str, clock: str | None, results: Path, seed: int | None, keep: bool,
-    memory: int | None, watch: bool, dry_run: bool, as_json: bool,
+    topology: Path, engine: str, clock: str | None, results: Path, seed: int | None,
+    settings: tuple[str, ...], keep: bool, memory: int | None, watch: bool, dry_run: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Run an experiment: network, brokers, clients, timeline, results.
 
@@ -43,13 +46,14 @@ def command(
     Examples:
       testbed deploy topologies/quickstart.yaml
       testbed deploy topo.yaml --engine guest --clock real --results /tmp/runs
+      testbed deploy topo.yaml --set duration=10s --set overlay.fanout=3
       testbed deploy topo.yaml --watch           its page, while it runs
       testbed deploy topo.yaml --keep            then: testbed status, exec, shell, stop
 
     Exit code 0: the run is done and the network was as planned. 1: the run failed or was stopped, or the
     round-trip probes were off by more than the limit. 2: wrong use or a bad file; nothing was started.
     """
-    plan = load(topology, seed)
+    plan = load(topology, seed, settings)
     if dry_run:
         return describe(plan, engine, clock)
     return run_plan(plan, topology, results, engine, clock, keep, memory or 0, as_json, watch)
@@ -92,10 +96,10 @@ def watched(folder: RunFolder, show: View) -> View:
     return both
 
 
-def load(topology: Path, seed: int | None) -> Plan:
+def load(topology: Path, seed: int | None, settings: tuple[str, ...] = ()) -> Plan:
     from testbed.topology.load import load_plan_file
 
-    return load_plan_file(topology) if seed is None else load_plan_file(topology, seed=seed)
+    return load_plan_file(topology, seed, settings)
 
 
 def describe(plan: Plan, engine: str, clock: str | None) -> int:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from testbed.cli.topology_options import settings_option
+
 
 @click.command()
 @click.argument("topology", type=click.Path(path_type=Path))
@@ -16,8 +18,9 @@ import click
     help="Folder for run folders (default: results).",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Instead of the file's seed.")
+@settings_option
 @click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines.")
-def command(topology: Path, results: Path, seed: int | None, as_json: bool) -> int:
+def command(topology: Path, results: Path, seed: int | None, settings: tuple[str, ...], as_json: bool) -> int:
     """Simulate an experiment: the same brokers and clients, without processes and network.
 
     The run folder is that of `testbed deploy --engine simulate`, which this is short for; `testbed analyze`
@@ -28,13 +31,14 @@ def command(topology: Path, results: Path, seed: int | None, as_json: bool) -> i
     Examples:
       testbed simulate topologies/planetlab-63.yaml
       testbed simulate topo.yaml --seed 7 --results /tmp/runs
+      testbed simulate topo.yaml --set clients.sub.spread=4
     """
     from testbed.cli.deploy import load, tell
     from testbed.emulation.deploy import deploy, prepare
     from testbed.emulation.display import view
     from testbed.emulation.engine import Options, choose
 
-    plan = load(topology, seed)
+    plan = load(topology, seed, settings)
     engine, clock, _ = choose("simulate", None)
     folder = prepare(plan, topology, results, engine.name, clock)
     show = view(as_json)

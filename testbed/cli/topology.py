@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from testbed.cli.topology_options import settings_option
+
 FILE = click.Path(path_type=Path)
 
 
@@ -25,7 +27,8 @@ def command() -> None:
 @click.argument("file", type=FILE)
 @click.option("--out", type=FILE, help="Write a picture there (.svg, .png or .pdf).")
 @click.option("--seed", type=click.IntRange(min=0), help="Instead of the file's seed.")
-def show(file: Path, out: Path | None, seed: int | None) -> None:
+@settings_option
+def show(file: Path, out: Path | None, seed: int | None, settings: tuple[str, ...]) -> None:
     """Summarise a topology file, and draw its network and overlay.
 
     \b
@@ -40,7 +43,7 @@ def show(file: Path, out: Path | None, seed: int | None) -> None:
 
     if out is not None and out.suffix not in (".svg", ".png", ".pdf"):
         raise InputError(f"no picture of the kind {out.suffix!r}", hint="name it .svg, .png or .pdf")
-    plan = load_plan_file(file, seed)
+    plan = load_plan_file(file, seed, settings)
     click.echo(f"{plan.name} (seed {plan.seed})")
     click.echo(
         f"processes {len(plan.brokers)} brokers, {len(plan.clients)} clients, {len(plan.programs)} programs"

@@ -81,6 +81,7 @@ class Document:
     data: Any
     places: dict[Path_, Place] = field(default_factory=dict)  # of values
     key_places: dict[Path_, Place] = field(default_factory=dict)  # of mapping keys
+    given: dict[Path_, str] = field(default_factory=dict)  # by the command line, as PLACE=VALUE
 
     def place(self, path: Path_, key: bool = False) -> Place:
         """Line and column of a path; of its nearest existing ancestor when it does not exist."""
@@ -98,6 +99,10 @@ class Document:
         return at
 
     def problem(self, path: Path_, message: str, hint: str = "", key: bool = False) -> Problem:
+        steps = self.existing(path)
+        for length in range(len(steps), 0, -1):
+            if steps[:length] in self.given:
+                return Problem(f"--set {self.given[steps[:length]]}", 0, 0, message, hint)
         line, column = self.place(path, key)
         return Problem(self.file, line, column, message, hint)
 

@@ -59,10 +59,15 @@ def estimate(plan: Plan) -> Estimate:
         hops_per_s=traffic.hops,
         deliveries_per_s=traffic.deliveries,
         packets_per_s=messages * PACKETS_PER_MESSAGE + probes,
-        link_packets_per_s=traffic.link_messages * PACKETS_PER_MESSAGE,
+        link_packets_per_s=traffic.link_messages * PACKETS_PER_MESSAGE + probes_on_links(plan, traffic),
         memory_mb=memory_mb(plan),
         load=(messages + probes / PACKETS_PER_PROBE) * HOP_WALL_US / 1_000_000,
     )
+
+
+def probes_on_links(plan: Plan, traffic: _Traffic) -> float:
+    rate = 1_000_000 / max(1, plan.probes.every_us) * PACKETS_PER_PROBE
+    return sum(rate * traffic.distance(a, b) for a, b in plan.probes.pairs)
 
 
 def memory_mb(plan: Plan) -> int:
@@ -80,6 +85,7 @@ class _Traffic:
         self.routing = Routing(plan.network)
         self.index = FilterIndex()
         self.broker_of: dict[str, str] = {}
+        self.home = {client.id: client.node for client in plan.clients}
         for client in plan.clients:
             for k, subscription in enumerate(client.subscriptions):
                 id = f"{client.id}/{k}"
@@ -95,13 +101,18 @@ class _Traffic:
         rate = 1_000_000 / client.publications.period_us
         sample = list(itertools.islice(publications(client.publications, client.seed), SAMPLE))
         self.published += rate
+        self.link_messages += rate * self.distance(client.node, self.node_of[client.broker])
         share = rate / len(sample)
         for attributes in sample:
             reached = self.index.match_hops(attributes)
             self.deliveries += share * len(reached)
+            last = sum(self.distance(self.home[id], self.node_of[self.broker_of[id]]) for id in reached)
+            self.link_messages += share * last
             edges = self._tree(client.broker, {self.broker_of[id] for id in reached})
             self.hops += share * len(edges)
-            self.link_messages += share * sum(self._length(a, b) for a, b in edges)
+            self.link_messages += share * sum(
+                self.distance(self.node_of[a], self.node_of[b]) for a, b in edges
+            )
 
     def _tree(self, source: str, brokers: set[str]) -> set[tuple[str, str]]:
         """Overlay links that carry a message from one broker to the others."""
@@ -124,8 +135,8 @@ class _Traffic:
         self._parents[source] = parents
         return parents
 
-    def _length(self, a: str, b: str) -> int:
-        """Network links between two brokers' hosts."""
+    def distance(self, a: str, b: str) -> int:
+        """Network links between two hosts; none where a client sits on its broker's host."""
         if (a, b) not in self._lengths:
-            self._lengths[a, b] = len(self.routing.path(self.node_of[a], self.node_of[b])) - 1
+            self._lengths[a, b] = len(self.routing.path(a, b)) - 1
         return self._lengths[a, b]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,18 @@ from testbed.topology.resolve.workloads import add_interests, build_workloads
 from testbed.topology.schema import TopologyFile
 from testbed.topology.schema.processes import ProgramGroup
 from testbed.topology.schema_errors import explain
+from testbed.topology.settings import apply_setting
 
 
-def load_plan_file(path: str | Path, seed: int | None = None) -> Plan:
+def load_plan_file(path: str | Path, seed: int | None = None, settings: Iterable[str] = ()) -> Plan:
     """The plan of a topology file. Raises InvalidTopology with every problem found.
 
-    `seed` replaces the file's, for repetitions of one experiment.
+    `seed` replaces the file's, for repetitions of one experiment; `settings` (PLACE=VALUE) replace others.
     """
-    return resolve(read_document(path), Path(path).parent, seed)
+    document = read_document(path)
+    for setting in settings:
+        apply_setting(document, setting)
+    return resolve(document, Path(path).parent, seed)
 
 
 def load_plan_text(text: str | bytes, file: str = "<text>", folder: Path = Path()) -> Plan:
@@ -74,7 +79,7 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
         report.add(("brokers",), "there is no broker", "a group with `count: 1` or more")
         report.raise_if_any()
     brokers = place_brokers(drafts, file, sites, report)
-    overlay = build_overlay(file, drafts, report)
+    overlay = build_overlay(file, drafts, brokers, sites, folder, report)
     check_options(file, drafts, report)
     check_algorithms(file, drafts, report)
     placed = build_clients(file, data, brokers, sites, folder, report)

@@ -12,7 +12,7 @@ from testbed.errors import InputError
 class Problem:
     """One thing that is wrong, where it stands, and what would be right."""
 
-    file: str
+    file: str  # or the option that gave the value; then line and column are 0
     line: int
     column: int
     message: str
@@ -23,7 +23,8 @@ class Problem:
         return asdict(self)
 
     def __str__(self) -> str:
-        text = f"{self.file}:{self.line}:{self.column}: {self.message}"
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        text = f"{place}: {self.message}"
         return f"{text}; {self.hint}" if self.hint else text
 
 

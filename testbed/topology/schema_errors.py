@@ -35,7 +35,7 @@ def explain(error: ValidationError, model: type[BaseModel], document: Document) 
         message, hint = explain_one(one, model)
         problem = document.problem(loc, message, hint, key)
         alone = key or one["type"] == "missing"  # others at one place are alternatives of a union
-        place = (problem.line, problem.column, message if alone else "")
+        place = (problem.file, problem.line, problem.column, message if alone else "")
         found.setdefault(place, problem)
     return list(found.values())
 

@@ -129,6 +129,11 @@ CASES = {
         "phases: [{name: p, start: [brokers]}, {name: p}]",
         "4:46: duplicate phase 'p'; name it otherwise",
     ),
+    "after beyond all retries": (
+        "phases: [{name: p, start: [brokers], ready: {after: 2min, timeout: 20s, retries: 5}}]",
+        "the gate can never be met: `after` is not before `timeout`",
+    ),
+    "negative retries": ("phases: [{name: p, start: [brokers], ready: {retries: -1}}]", "retries"),
     "somebody nothing starts": ("phases: [{name: p, start: [B1, B2]}]", "nothing ever starts B3"),
     "links_up before any broker": (
         "phases: [{name: p, ready: {links_up: true}}, {name: q, start: [brokers]}]",
@@ -171,6 +176,14 @@ CASES = {
     "item that is no member": (
         "clients: {c: {subscribe: ['[class,eq,X]'], items: {d: {broker: B1}}}}",
         "'d'",
+    ),
+    "bad broker of an item": (
+        "clients: {c: {broker: B1, subscribe: ['[class,eq,X]'], items: {c: {broker: B9}}}}",
+        "4:76: there is no broker 'B9'",
+    ),
+    "bad filter of an item": (
+        "clients: {c: {subscribe: ['[class,eq,X]'], items: {c: {subscribe: ['class=X']}}}}",
+        "4:68: no filter",
     ),
     "template that becomes a wrong value": (
         "clients: {c: {for_each: {r: [1/s, x]}, publish: {rate: '{r}', parameters: {symbol: A}}}}",

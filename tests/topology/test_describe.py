@@ -39,7 +39,18 @@ def test_messages_are_counted_along_the_overlay(plan: Plan) -> None:
     assert cost.publications_per_s == pytest.approx(2)
     assert cost.hops_per_s == pytest.approx(4)
     assert cost.deliveries_per_s == pytest.approx(2)
-    assert cost.link_packets_per_s == pytest.approx(4 * 2 * 3)  # host, router, router, host
+    messages = 4 * 2 * 3  # per second, packet and its acknowledgement, over host-router-router-host
+    probes = 2 * (3 + 3 + 4)  # there and back, once a second, between each two of the three hosts
+    assert cost.link_packets_per_s == pytest.approx(messages + probes)
+
+
+def test_what_a_client_far_from_its_broker_sends_crosses_links_too() -> None:
+    beside = estimate(plan_of(BASE + CLIENTS + "probes: {pairs: 0}"))
+    away = estimate(
+        plan_of(BASE + CLIENTS.replace("{broker: B3,", "{broker: B3, node: r4,") + "probes: {pairs: 0}")
+    )
+    assert away.link_packets_per_s - beside.link_packets_per_s == pytest.approx(2 * 2 * 3)
+    assert away.packets_per_s == beside.packets_per_s
 
 
 def test_memory_is_held_against_the_machine(plan: Plan) -> None:

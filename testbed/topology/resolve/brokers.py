@@ -26,9 +26,9 @@ class BrokerDraft:
     path: Steps
     site: str = ""  # as the file names it; empty when a policy places it
 
-    @property
-    def neighbours(self) -> list[str]:
-        return [*self.spec.neighbours, *self.item.neighbours]
+    def place(self, name: str) -> Steps:
+        """Where the value stands: with the item, or with the group."""
+        return (*self.path, "items", self.id, name) if getattr(self.item, name) else (*self.path, name)
 
     @property
     def start_at(self) -> str:
@@ -87,12 +87,12 @@ def place_brokers(
     for id, other in follows.items():
         if other in follows:
             hint = f"{other} is itself placed beside another; name that one"
-            report.add(_place_path(by_id[id]), f"{id} is placed beside {other}", hint)
+            report.add(by_id[id].place("node"), f"{id} is placed beside {other}", hint)
     for draft in drafts:
         if draft.id in follows:
             continue
         if draft.site and draft.site not in sites.nodes:
-            report.unknown(_place_path(draft), "node", draft.site, sites.nodes)
+            report.unknown(draft.place("node"), "node", draft.site, sites.nodes)
             draft.site = sites.graph.sites[0]
         elif draft.site:
             used.add(draft.site)
@@ -114,16 +114,12 @@ def give_ports(drafts: list[BrokerDraft], brokers: list[Broker], first: int, rep
         if broker.port and other != broker.id:
             hint = "give each its own, or leave `port` out"
             report.add(
-                (*draft.path, "port"), f"{broker.id} and {other} both listen on port {broker.port}", hint
+                draft.place("port"), f"{broker.id} and {other} both listen on port {broker.port}", hint
             )
     for broker in brokers:
         if not broker.port:
             broker.port = next(port for port in range(first, 65536) if (broker.node, port) not in taken)
             taken[broker.node, broker.port] = broker.id
-
-
-def _place_path(draft: BrokerDraft) -> Steps:
-    return (*draft.path, "items", draft.id, "node") if draft.item.node else (*draft.path, "node")
 
 
 def _place_group(

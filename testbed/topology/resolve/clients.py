@@ -37,6 +37,11 @@ class ClientDraft:
         own = getattr(self.item, name)
         return own if own not in (None, "") else getattr(self.spec, name)
 
+    def place(self, name: str) -> Steps:
+        """Where that value stands."""
+        own = getattr(self.item, name, None) not in (None, "")
+        return (*self.path, "items", self.id, name) if own else (*self.path, name)
+
 
 @dataclass
 class Placed:
@@ -106,7 +111,7 @@ class BrokerPicker:
         broker = self._chosen(wanted, draft.group)
         if broker is None:
             known = [*self.by_id, "random", "round_robin", "least_used"]
-            report.unknown((*draft.path, "broker"), "broker", wanted, known)
+            report.unknown(draft.place("broker"), "broker", wanted, known)
             return None
         self.load[broker.id] += 1
         return broker
@@ -157,7 +162,7 @@ def _node(draft: ClientDraft, broker: Broker, file: TopologyFile, sites: Sites, 
         return broker.node
     if wanted in sites.nodes:
         return sites.host_at(wanted)
-    report.unknown((*draft.path, "node"), "node", wanted, ["broker", *sites.graph.sites])
+    report.unknown(draft.place("node"), "node", wanted, ["broker", *sites.graph.sites])
     return broker.node
 
 
@@ -166,7 +171,7 @@ def publications(draft: ClientDraft, file: TopologyFile, report: Report) -> Publ
     spec = draft.setting("publish")
     if isinstance(spec, str):
         if spec not in file.workload:
-            report.unknown((*draft.path, "publish"), "workload", spec, file.workload)
+            report.unknown(draft.place("publish"), "workload", spec, file.workload)
             return None
         spec = file.workload[spec]
     if spec is None:

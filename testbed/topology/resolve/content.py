@@ -32,7 +32,7 @@ def check_filters(client: Client, draft: ClientDraft, report: Report) -> None:
                 parse_filter(text)
             except BrokerError as error:
                 hint = "write it like [class,eq,'STOCK'],[price,>,10]"
-                report.add((*draft.path, key, k), f"no filter: {error}", hint)
+                report.add((*draft.place(key), k), f"no filter: {error}", hint)
 
 
 def complete_publications(client: Client, draft: ClientDraft, folder: Path, report: Report) -> None:
@@ -40,7 +40,7 @@ def complete_publications(client: Client, draft: ClientDraft, folder: Path, repo
     plan = client.publications
     if plan is None:
         return
-    path: Steps = (*draft.path, "publish")
+    path: Steps = draft.place("publish")
     if "file" in plan.parameters:
         plan.parameters["file"] = str((folder / str(plan.parameters["file"])).resolve())
     try:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from testbed.topology.generators.nearest import nearest_tree
 from testbed.topology.generators.regular import tree_edges
-from testbed.topology.plan import OverlayLink
+from testbed.topology.paths import NoPath, Routing
+from testbed.topology.plan import Broker, Network, OverlayLink
 from testbed.topology.resolve.brokers import BrokerDraft
-from testbed.topology.resolve.network import components
+from testbed.topology.resolve.network import Sites, components
 from testbed.topology.resolve.report import Report
 from testbed.topology.schema import TopologyFile
 from testbed.topology.schema.overlay import OverlaySpec
@@ -14,14 +18,27 @@ from testbed.topology.seeding import Draw
 Edge = tuple[str, str]
 
 
-def build_overlay(file: TopologyFile, drafts: list[BrokerDraft], report: Report) -> list[OverlayLink]:
+def build_overlay(
+    file: TopologyFile,
+    drafts: list[BrokerDraft],
+    brokers: list[Broker],
+    sites: Sites,
+    folder: Path,
+    report: Report,
+) -> list[OverlayLink]:
     """All overlay links; the first end dials the second."""
     ids = [draft.id for draft in drafts]
-    edges = _named(drafts, report) + _listed(file.overlay, ids, report)
+    edges = (
+        _named(drafts, report)
+        + _listed(file.overlay, ids, report)
+        + _filed(file.overlay, ids, folder, report)
+    )
     generator = file.overlay.generator
-    if generator is None and not edges and file.overlay.links is None:
+    if generator is None and not edges and file.overlay.links is None and not file.overlay.file:
         generator = "tree"
-    if generator is not None:
+    if generator == "nearest":
+        edges += _nearest(brokers, sites)
+    elif generator is not None:
         edges += generated(generator, ids, file.overlay, Draw(file.seed, "overlay"))
     edges = _without_doubles(edges)
     check_overlay(ids, edges, file.overlay, generator, report)
@@ -29,19 +46,20 @@ def build_overlay(file: TopologyFile, drafts: list[BrokerDraft], report: Report)
 
 
 def _named(drafts: list[BrokerDraft], report: Report) -> list[Edge]:
-    """Links from `neighbours`."""
+    """Links from `neighbours`, of groups and of single brokers."""
     ids = {draft.id for draft in drafts}
     edges = []
     for draft in drafts:
-        for k, other in enumerate(draft.neighbours):
-            if other in ids and other != draft.id:
-                edges.append((draft.id, other))
-            elif other == draft.id:
-                report.add(
-                    (*draft.path, "neighbours", k), f"{other} is its own neighbour", "name another broker"
-                )
-            else:
-                report.unknown((*draft.path, "neighbours", k), "broker", other, ids)
+        own = ((*draft.path, "items", draft.id), draft.item.neighbours)
+        for path, neighbours in ((draft.path, draft.spec.neighbours), own):
+            for k, other in enumerate(neighbours):
+                where = (*path, "neighbours", k)
+                if other == draft.id:
+                    report.add(where, f"{other} is its own neighbour", "name another broker")
+                elif other not in ids:
+                    report.unknown(where, "broker", other, ids)
+                else:
+                    edges.append((draft.id, other))
     return edges
 
 
@@ -58,6 +76,45 @@ def _listed(spec: OverlaySpec, ids: list[str], report: Report) -> list[Edge]:
         elif a in known and b in known:
             edges.append((a, b))
     return edges
+
+
+MAX_FILE_BYTES = 8_000_000
+
+
+def _filed(spec: OverlaySpec, ids: list[str], folder: Path, report: Report) -> list[Edge]:
+    """Links of the file that `overlay` names; its mistakes are told with their lines."""
+    if not spec.file:
+        return []
+    path, known, edges = folder / spec.file, set(ids), []
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise OSError(f"more than {MAX_FILE_BYTES} bytes")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        report.add(("overlay", "file"), f"no file of overlay links: {error}", "two broker ids per line")
+        return []
+    for number, line in enumerate(lines, start=1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if words and (len(words) != 2 or words[0] == words[1]):
+            text = f"{spec.file}:{number}: {line.strip()[:60]!r} is no overlay link"
+            report.add(("overlay", "file"), text, "write two different broker ids")
+        elif words and not known.issuperset(words):
+            stranger = next(word for word in words if word not in known)
+            report.unknown(("overlay", "file"), f"broker (line {number} of {spec.file})", stranger, ids)
+        elif words:
+            edges.append((words[0], words[1]))
+    return edges
+
+
+def _nearest(brokers: list[Broker], sites: Sites) -> list[Edge]:
+    """The tree of least latency; a chain where the network (refused anyway) is in parts."""
+    graph = sites.graph
+    routing = Routing(Network(graph.nodes, graph.links, graph.pairs))
+    try:
+        pairs = nearest_tree(len(brokers), lambda a, b: routing.rtt_us(brokers[a].node, brokers[b].node))
+    except NoPath:
+        pairs = [(i, i - 1) for i in range(1, len(brokers))]
+    return [(brokers[a].id, brokers[b].id) for a, b in pairs]
 
 
 def generated(generator: str, ids: list[str], spec: OverlaySpec, draw: Draw) -> list[Edge]:

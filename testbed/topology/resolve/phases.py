@@ -70,9 +70,14 @@ def build_gate(spec: GateSpec, path: Steps, names: Names, report: Report) -> Gat
         check=spec.check,
         check_node=node,
         every_us=spec.every,
-        timeout_us=spec.timeout,
+        timeout_us=patience_us(spec),
         on_timeout=spec.on_timeout,
     )
+
+
+def patience_us(spec: GateSpec) -> int:
+    """How long a phase waits in all: the gate is looked at all the time, so retries only make it longer."""
+    return spec.timeout * (1 + spec.retries)
 
 
 def check_gate(spec: GateSpec, path: Steps, started: set[str], names: Names, report: Report) -> None:
@@ -82,7 +87,7 @@ def check_gate(spec: GateSpec, path: Steps, started: set[str], names: Names, rep
         if getattr(spec, condition) and not brokers:
             hint = "start the brokers in this phase or an earlier one"
             report.add((*path, condition), f"{condition} can never be met: no broker has been started", hint)
-    if spec.after >= spec.timeout and spec.on_timeout != "wait":
+    if spec.after >= patience_us(spec) and spec.on_timeout != "wait":
         hint = "make `timeout` longer than `after`, or `on_timeout: wait`"
         report.add((*path, "after"), "the gate can never be met: `after` is not before `timeout`", hint)
     if spec.check_node and not spec.check:

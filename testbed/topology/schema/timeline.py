@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -27,6 +27,9 @@ class GateSpec(Section):
     )
     every: Duration = Field(default=given("500ms"), gt=0, description="between two looks")
     timeout: Duration = Field(default=given("60s"), gt=0, description="give up then")
+    retries: Annotated[int, Field(ge=0, le=10_000)] = Field(
+        default=0, description="wait for the timeout so many times more before giving up"
+    )
     on_timeout: Literal["abort", "continue", "wait"] = Field(default="abort", description="what happens then")
 
 
