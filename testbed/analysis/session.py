@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import shutil
@@ -47,11 +49,23 @@ def cache_folder() -> Path:
     return root / "pubsub-testbed" / "spark"
 
 
+def spark_home() -> Path:
+    """Where Spark's jars are, found without importing it."""
+    if given := os.environ.get("SPARK_HOME"):
+        return Path(given)
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or not spec.submodule_search_locations:
+        raise TestbedError("pyspark is not installed", hint="`make setup` installs it")
+    return Path(spec.submodule_search_locations[0])
+
+
 def archive_path(java: str) -> Path:
-    """Where the class-data-sharing archive for this Java and this Spark lives (see cds.py)."""
+    """Where the class-data-sharing archive for this Java and this Spark lives (see cds.py). Java takes it
+    only for jars at the very path it was made from, so each clone of the project has its own."""
     real = Path(java).resolve()
-    stamp = f"{importlib.metadata.version('pyspark')}-{real.parent.parent.name}-{real.stat().st_mtime_ns:x}"
-    return cache_folder() / f"classes-{stamp}.jsa"
+    place = hashlib.sha256(str(spark_home()).encode()).hexdigest()[:8]
+    stamp = f"{real.parent.parent.name}-{real.stat().st_mtime_ns:x}-{place}"
+    return cache_folder() / f"classes-{importlib.metadata.version('pyspark')}-{stamp}.jsa"
 
 
 def java_options(java: str, small: bool, archive: Path | None = None) -> str:
