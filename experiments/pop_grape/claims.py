@@ -10,26 +10,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pandas
 
-from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP
+from experiments.pop_grape.data import Data
+from experiments.pop_grape.systems import (
+    BASELINE,
+    DELAY100,
+    GRAPE_THRESHOLDS,
+    LOAD100,
+    POP,
+    POP_THRESHOLDS,
+    grape_threshold,
+    pop_threshold,
+)
 from testbed.figures.verdict import Claim, Finding
 
 NEARLY = 0.03  # relative: closer than that is equal
-
-
-@dataclass(frozen=True)
-class Data:
-    runs: pandas.DataFrame
-    moves: pandas.DataFrame
-
-    def curve(self, testbed: str, workload: str, system: str, value: str) -> pandas.Series:
-        """Mean over seeds, by X; empty if it was not run."""
-        r = self.runs
-        chosen = r[(r.testbed == testbed) & (r.workload == workload) & (r.system == system)]
-        return chosen.groupby("spread")[value].mean()
+THRESHOLD_X = 16  # 5.2: subscribers on 16 brokers
+LOAD_THRESHOLDS = {n: grape_threshold("load", n) for n in GRAPE_THRESHOLDS}
+P_THRESHOLDS = {n: pop_threshold(n) for n in POP_THRESHOLDS}
 
 
 def reduction(testbed: str, value: str, system: str, stated: float) -> Callable[[Data], Finding]:
@@ -114,8 +114,8 @@ def lossless(data: Data) -> Finding:
 
 
 def wait_grows_with_path(data: Data) -> Finding:
-    paths = migrations_with_path(data)
-    if paths is None or paths.path.nunique() < 3:
+    paths = data.migrations("planetlab")
+    if not len(paths) or paths.path.nunique() < 3:
         return Finding(None, "", "too few different path lengths")
     mean = paths.groupby("path").duration_s.mean()
     slope = float(mean.corr(pandas.Series(mean.index, index=mean.index)))
@@ -123,30 +123,13 @@ def wait_grows_with_path(data: Data) -> Finding:
 
 
 def wait_at_most_5s(data: Data) -> Finding:
-    paths = migrations_with_path(data)
-    if paths is None:
+    paths = data.migrations("planetlab")
+    if not len(paths):
         return Finding(None, "", "no migrations on PlanetLab")
     worst = paths.groupby("path").duration_s.mean().max()
     return Finding(
         bool(worst <= 5.0), f"longest mean wait {worst:.2f} s, path of {int(paths.path.max())} hops"
     )
-
-
-def migrations_with_path(data: Data) -> pandas.DataFrame | None:
-    """Each migration with the path of the selection that ordered it."""
-    moves = data.moves
-    if not len(moves):
-        return None
-    moves = moves[moves.testbed == "planetlab"]
-    keys = ["testbed", "system", "workload", "spread", "seed", "advertisement"]
-    selected = moves[(moves.event == "selected") & (moves.path > 0)].sort_values("t_us")
-    migrated = moves[moves.event == "migrated"].sort_values("t_us")
-    if not len(selected) or not len(migrated):
-        return None
-    joined = pandas.merge_asof(
-        migrated, selected[["t_us", "path", *keys]], on="t_us", by=keys, suffixes=("_own", "")
-    )
-    return joined[joined.path.notna()]
 
 
 def selection_longer_in_grape(data: Data) -> Finding:
@@ -179,17 +162,17 @@ def pop_rate_above_grape(data: Data) -> Finding:
     return Finding(0.25 <= more <= 0.75, f"{100 * more:+.0f} %", "between +25 and +75 %")
 
 
-def threshold_trend(prefix: str, value: str, rises: bool) -> Callable[[Data], Finding]:
+def threshold_trend(labels: dict[int, str], value: str, rises: bool) -> Callable[[Data], Finding]:
+    """Over the thresholds, in the runs with X = 16 on the cluster."""
+
     def check(data: Data) -> Finding:
-        r = data.runs
-        chosen = r[r.system.str.match(rf"^{prefix}\d+$")]
-        if not len(chosen):
+        found = {n: data.curve("cluster", "clustered", label, value) for n, label in labels.items()}
+        by = {n: float(c[THRESHOLD_X]) for n, c in found.items() if THRESHOLD_X in c.index}
+        if len(by) < len(labels):
             return Finding(None, "", "the threshold runs were not made")
-        by = chosen.assign(n=chosen.system.str[1:].astype(int)).groupby("n")[value].mean().sort_index()
-        falls = all(b <= a for a, b in itertools.pairwise(by))
-        grows = all(b >= a for a, b in itertools.pairwise(by))
-        text = ", ".join(f"{n}: {v:.3g}" for n, v in by.items())
-        return Finding(grows if rises else falls, text)
+        steps = list(itertools.pairwise(by.values()))
+        holds = all(b >= a for a, b in steps) if rises else all(b <= a for a, b in steps)
+        return Finding(holds, ", ".join(f"{n}: {v:.3g}" for n, v in by.items()))
 
     return check
 
@@ -235,8 +218,8 @@ CLAIMS: list[Claim[Data]] = [
     Claim("G18", "6c", "wait of a migrating publisher", "3.3", "<= 5 s for 10 hops", wait_at_most_5s),
     Claim("F6c", "6c", "wait grows with the path", "5.2", "proportional", wait_grows_with_path),
     Claim("F6g", "6g", "GRAPE: a larger threshold costs less", "5.2", "overhead falls",
-          threshold_trend("G", "overhead", False)),
+          threshold_trend(LOAD_THRESHOLDS, "overhead", False)),
     Claim("F6h", "6h", "POP: a larger threshold costs more", "5.2", "overhead rises",
-          threshold_trend("P", "overhead", True)),
+          threshold_trend(P_THRESHOLDS, "overhead", True)),
     Claim("G22", "text", "no message is lost by a migration", "1, 3.3", "0", lossless),
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas
 
-from experiments.pop_grape.claims import Data, migrations_with_path
+from experiments.pop_grape.data import Data
 from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP, WEIGHTS
 from testbed.figures.interval import mean_interval
 from testbed.figures.plot import Figure, Series, Stated
@@ -28,7 +28,7 @@ PANELS = {
         "output utilisation",
         "Output utilisation",
     ),
-    "app-random-rate": (
+    "app-random": (
         "cluster",
         "random",
         "message_rate",
@@ -68,8 +68,8 @@ def curve(runs: pandas.DataFrame, testbed: str, workload: str, system: str, valu
 
 
 def waits(data: Data, provenance: str) -> Iterator[Figure]:
-    paths = migrations_with_path(data)
-    if paths is not None and len(paths):
+    paths = data.migrations("planetlab")
+    if len(paths):
         mean = paths.groupby("path").duration_s.mean()
         series = [Series("mean wait", mean.index.to_list(), mean.to_list())]
         stated = [Stated("at most 5 s at 10 hops", 5.0, 10.0)]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from experiments.pop_grape.claims import CLAIMS, Data
-from experiments.pop_grape.figures import PANELS, all_figures
-from experiments.pop_grape.runs import run_all
-from experiments.pop_grape.systems import SCALES
+import json
+
+from experiments.pop_grape.claims import CLAIMS
+from experiments.pop_grape.data import Data
+from experiments.pop_grape.figures import all_figures
+from experiments.pop_grape.runs import Collected, run_all
+from experiments.pop_grape.systems import FIGURE_GROUPS, SCALES, planned_points, wanted_groups
 from testbed.errors import RunFailed
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge
+from testbed.runfolder import write_atomically
 
-FIGURES = (*PANELS, "5h", "6c")
+FIGURES = tuple(FIGURE_GROUPS)
 DEFAULT_ENGINE = {"smoke": "guest", "full": "simulate"}
 
 
@@ -20,18 +24,31 @@ def reproduce(request: Request) -> list[Verdict]:
     engine = request.engine or DEFAULT_ENGINE[request.scale]
     seeds = list(range(1, (request.seeds or scale.seeds) + 1))
     raw = folder.path / "runs"
-    runs, moves = run_all(scale, engine, seeds, raw, "local[*]", request.report)
-    if not len(runs):
+    groups = wanted_groups(scale, request.figures, engine)
+    points = planned_points(scale, groups)
+    found = run_all(points, engine, seeds, raw, "local[*]", request.report)
+    if not len(found.runs):
         raise RunFailed("no run of the experiment succeeded", hint=f"the logs are under {raw}")
-    folder.table("runs", runs)
-    if len(moves):
-        folder.table("relocations", moves)
     provenance = f"{engine} engine, {request.scale} scale, {len(seeds)} seed(s)"
-    data = Data(runs, moves)
+    _write_tables(folder, found)
+    data = Data(found.runs, found.moves, found.timeline)
     for figure in all_figures(data, provenance):
         if request.wants(figure.id.removeprefix("fig")):
             folder.figure(figure)
     verdicts = judge(CLAIMS, data, provenance)
-    folder.extra = {"engine": engine, "seeds": seeds, "runs": len(runs)}
+    folder.extra = {
+        "engine": engine, "seeds": seeds, "groups": groups, "runs": len(found.runs),
+        "planned": len(points) * len(seeds), "failed": found.failed,
+    }  # fmt: skip
     folder.close(verdicts)
     return verdicts
+
+
+def _write_tables(folder: ResultFolder, found: Collected) -> None:
+    folder.table("runs", found.runs)
+    if len(found.moves):
+        folder.table("relocations", found.moves)
+    if len(found.timeline):
+        folder.table("timeline", found.timeline)
+    manifests = json.dumps(found.manifests, indent=1) + "\n"
+    write_atomically(folder.path / "runs.json", manifests.encode())

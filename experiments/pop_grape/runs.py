@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pandas
 
-from experiments.pop_grape.measures import measure, relocations
-from experiments.pop_grape.systems import Planned, Scale, planned_points
+from experiments.pop_grape.measures import Measured, relocations
+from experiments.pop_grape.systems import Planned
 from testbed.runfolder import RunFolder
 from testbed.sweep.grid import point_id
 from testbed.sweep.run import SweepResult, run_points
@@ -16,35 +19,54 @@ from testbed.sweep.sweepfile import SweepFile
 
 HERE = Path(__file__).parent
 LABELS = ("testbed", "system", "workload", "spread")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """All runs: their measures, every selection and migration, the courses over time, how each run went."""
+
+    runs: pandas.DataFrame
+    moves: pandas.DataFrame
+    timeline: pandas.DataFrame
+    manifests: list[dict[str, Any]]
+    failed: dict[str, str]
 
 
 def run_all(
-    scale: Scale, engine: str, seeds: list[int], folder: Path, master: str, say: Callable[[str], None]
-) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """The measures of every run, and every selection and migration."""
+    points: list[Planned], engine: str, seeds: list[int], folder: Path, master: str, say: Say
+) -> Collected:
     rows: list[dict[str, object]] = []
     moves: list[dict[str, object]] = []
-    for testbed in scale.testbeds:
-        points = [p for p in planned_points(scale) if p.testbed == testbed]
-        result = _sweep(testbed, points, engine, seeds, folder, master, say)
-        for point in points:
+    timeline: list[dict[str, object]] = []
+    manifests: list[dict[str, Any]] = []
+    failed: dict[str, str] = {}
+    for testbed in dict.fromkeys(p.testbed for p in points):
+        chosen = [p for p in points if p.testbed == testbed]
+        result = _sweep(testbed, chosen, engine, seeds, folder, master, say)
+        failed |= {name: done.reason for name, done in result.failed.items()}
+        for point in chosen:
             for seed in seeds:
                 run = _run_of(result, point, seed)
                 if run is not None:
                     labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
-                    rows.append({**labels, "engine": engine, **measure(run)})
+                    measured = Measured(run)
+                    rows.append({**labels, "engine": engine, **measured.row()})
                     moves += [{**labels, **move} for move in relocations(run)]
-    return pandas.DataFrame(rows), pandas.DataFrame(moves)
+                    timeline += [{**labels, **minute} for minute in measured.timeline()]
+                    manifests.append({**labels, **_manifest(run)})
+    frames = [pandas.DataFrame(r) for r in (rows, moves, timeline)]
+    return Collected(frames[0], frames[1], frames[2], manifests, failed)
+
+
+def _manifest(run: RunFolder) -> dict[str, Any]:
+    """The run's manifest, and how true its network was."""
+    manifest, fidelity = run.read_manifest(), run.read_fidelity()
+    return {**msgspec.to_builtins(manifest), "fidelity": msgspec.to_builtins(fidelity)}
 
 
 def _sweep(
-    testbed: str,
-    points: list[Planned],
-    engine: str,
-    seeds: list[int],
-    folder: Path,
-    master: str,
-    say: Callable[[str], None],
+    testbed: str, points: list[Planned], engine: str, seeds: list[int], folder: Path, master: str, say: Say
 ) -> SweepResult:
     sweep = SweepFile(
         name=f"pop-grape-{testbed}",

@@ -32,8 +32,8 @@ def command(
 ) -> int:
     """Reproduce the figures of a paper and judge its claims.
 
-    Writes tables, figures and verdicts under RESULTS/<paper>/<scale>/. A claim that fails is a finding,
-    not an error: the exit code is 0 unless a run failed (or --strict was given).
+    Writes tables, figures and verdicts under RESULTS/<paper>/<scale>/ (with --engine: <scale>-<engine>/). A
+    claim that fails is a finding, not an error: the exit code is 0 unless a run failed (or --strict was given).
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def command(
     )
     verdicts = chosen.reproduce(request)
     print_verdicts(verdicts)
-    click.echo(f"results in {results / paper.replace('-', '_') / scale}")
+    click.echo(f"results in {request.folder}")
     failed = any(v.outcome == "fail" for v in verdicts)
     return 1 if strict and failed else 0
 

@@ -1,6 +1,6 @@
 """What `testbed reproduce` asks of an experiment, and the folder it leaves.
 
-results/<paper>/<scale>/
+results/<paper>/<scale>/, or <scale>-<engine>/ when an engine was asked for: provenances are not mixed
   manifest.json  what ran, from which commit, with which seeds, and the command that repeats it
   tables/<name>.csv and .parquet      figures/<id>.svg and .png      verdicts.json
 """
@@ -37,6 +37,10 @@ class Request:
     seeds: int = 0  # 0 = the scale's default
     report: Callable[[str], None] = print
 
+    @property
+    def folder(self) -> Path:
+        return self.results / self.paper.replace("-", "_") / folder_name(self.scale, self.engine)
+
     def wants(self, figure: str) -> bool:
         return not self.figures or figure in self.figures
 
@@ -51,7 +55,7 @@ class ResultFolder:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.path = self.request.results / self.request.paper.replace("-", "_") / self.request.scale
+        self.path = self.request.folder
         (self.path / "tables").mkdir(parents=True, exist_ok=True)
         (self.path / "manifest.json").unlink(missing_ok=True)
 
@@ -79,6 +83,10 @@ class ResultFolder:
             **self.extra,
         }
         write_atomically(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def folder_name(scale: str, engine: str) -> str:
+    return f"{scale}-{engine}" if engine else scale
 
 
 def repeat_command(request: Request) -> str:

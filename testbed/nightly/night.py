@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from testbed.figures.reproduction import folder_name
 from testbed.nightly.choice import Choice, Reproduction
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison, judge
@@ -93,7 +94,8 @@ def _run_one(
     begun = time.monotonic()
     state, detail = reproduce(reproduction, folder / night, left)
     seconds = time.monotonic() - begun
-    where = folder / night / reproduction.paper.replace("-", "_") / reproduction.scale
+    name = folder_name(reproduction.scale, reproduction.engine)
+    where = folder / night / reproduction.paper.replace("-", "_") / name
     if state != "done" or not (where / "manifest.json").exists():
         return Ran(reproduction.name, "failed" if state == "done" else state, seconds, detail=detail), []
     rows = measured(where, reproduction, night)
