@@ -33,7 +33,7 @@ def command(
     """Reproduce the figures of a paper and judge its claims.
 
     Writes tables, figures and verdicts under RESULTS/<paper>/<scale>/ (with --engine: <scale>-<engine>/). A
-    claim that fails is a finding, not an error: the exit code is 0 unless a run failed (or --strict was given).
+    claim that fails is a finding, not an error: the exit code is 0 unless a run failed or --strict was given.
 
     \b
     Examples:
