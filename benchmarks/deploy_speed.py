@@ -1,12 +1,14 @@
 """Virtual seconds per wall second: how fast the guest engine runs brokers under the load of the papers.
 
-    python -m benchmarks.deploy_speed [--brokers 15 63 127] [--seconds 60] [--results DIR]
+    python -m benchmarks.deploy_speed [--brokers 15 63 127] [--files topologies/planetlab-63.yaml]
+                                      [--seconds 60] [--results DIR]
 
 Brokers in a binary tree on a PlanetLab-like network, 40 publishers at 60 publications a minute each (or as
-many as there are brokers, when fewer), and four subscribers per publisher. Wall time counts from the instant
-the last phase is ready to the end of its duration. A guest uses one CPU; where others want it too, wall time
-is longer than the CPU time of its processes, which is what an otherwise idle machine would need. Prints a
-table and the rate in message hops.
+many as there are brokers, when fewer), and four subscribers per publisher. Then topology files as they are,
+but for their duration (`planetlab-63` has 20 subscribers per publisher and captures every broker's traffic).
+Wall time counts from the instant the last phase is ready to the end of its duration. A guest uses one CPU;
+where others want it too, wall time is longer than the CPU time of its processes, which is what an otherwise
+idle machine would need. Prints a table and the rate in message hops.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ from testbed.emulation.guest.control import ControlFolder
 from testbed.emulation.guest_deployment import control_path
 from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
-from testbed.topology.load import load_plan_text
+from testbed.topology.load import load_plan_file, load_plan_text
 from testbed.topology.plan import Plan
 
+PLANETLAB = Path(__file__).parents[1] / "topologies" / "planetlab-63.yaml"
 TOPOLOGY = """
 name: speed-{brokers}
 seed: 1
@@ -99,18 +102,22 @@ def hops(folder: RunFolder) -> int:
     return sum(event.kind in kinds for path in folder.events.glob("B*.jsonl") for event in read_events(path))
 
 
-def measure(brokers: int, seconds: int, results: Path) -> dict[str, Any]:
-    the_plan = plan(brokers, seconds)
+def plan_of_file(path: Path, seconds: int) -> Plan:
+    return load_plan_file(path, settings=[f"duration={seconds}s"])
+
+
+def measure(the_plan: Plan, seconds: int, results: Path) -> dict[str, Any]:
     chosen = engine("guest")
     folder = prepare(the_plan, None, results, "guest", "virtual", "benchmarks/deploy_speed.py")
     watch = Stopwatch(folder)
     outcome = deploy(folder, chosen, Options("virtual"), watch)
     if outcome.code:
-        sys.exit(f"{brokers} brokers: {outcome.manifest.status}: {outcome.manifest.reason}")
+        sys.exit(f"{the_plan.name}: {outcome.manifest.status}: {outcome.manifest.reason}")
     wall, cpu = watch.quiet_s - watch.ready_s, watch.quiet_cpu_s - watch.ready_cpu_s
     assert outcome.fidelity is not None
     return {
-        "brokers": brokers,
+        "run": the_plan.name,
+        "brokers": len(the_plan.brokers),
         "network up (s)": watch.network_s,
         "brokers up (s)": watch.overlay_s - watch.network_s,
         "wall (s)": wall,
@@ -136,13 +143,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--brokers", type=int, nargs="+", default=[15, 63, 127])
+    parser.add_argument("--brokers", type=int, nargs="*", default=[15, 63, 127])
+    parser.add_argument("--files", type=Path, nargs="*", default=[PLANETLAB])
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--results", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         results = options.results or Path(scratch)
-        show([measure(brokers, options.seconds, results) for brokers in options.brokers])
+        plans = [plan(brokers, options.seconds) for brokers in options.brokers]
+        plans += [plan_of_file(path, options.seconds) for path in options.files]
+        show([measure(one, options.seconds, results) for one in plans])
 
 
 if __name__ == "__main__":
