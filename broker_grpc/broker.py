@@ -21,11 +21,11 @@ from broker_grpc.errors import BrokerError, NotConformingError, ProtocolError
 from broker_grpc.layer import Layer
 from broker_grpc.links import Links, Peer
 from broker_grpc.machine import CloseLink, Effects, Log, PeerDown, PeerUp, Received, Rejected, Stimulus
-from broker_grpc.outbox import UNCOUNTED, Outbox, id_of, publication_size
+from broker_grpc.outbox import UNCOUNTED, Outbox, id_of
 from broker_grpc.routekeeper import RouteKeeper
 from broker_grpc.service import Monitor, OutputQueue, Sampler
 from broker_grpc.station import Station
-from protos.envelope import TYPE_OF, encoded_size
+from protos.envelope import TYPE_OF, encoded_size, publication_size
 from protos.messages import (
     Ack,
     Advertisement,
@@ -120,17 +120,10 @@ class Broker:
     # ------------------------------------------------------------ the machine
 
     def handle(self, now_us: int, stimulus: Stimulus) -> Effects:
-        effects = self._outbox.begin(now_us)
         kind = stimulus.__class__
         if kind is Received:
-            envelope: Envelope = stimulus.envelope  # type: ignore[union-attr]
-            if self._station is not None:
-                self._station.arrive(now_us, stimulus.peer, envelope)  # type: ignore[union-attr]
-            elif envelope.body.__class__ is Publication:
-                self._publication(now_us, stimulus.peer, envelope)  # type: ignore[union-attr]
-            else:
-                self._control(stimulus.peer, envelope)  # type: ignore[union-attr]
-            return effects
+            return self.receive(now_us, stimulus.peer, stimulus.envelope)  # type: ignore[union-attr]
+        effects = self._outbox.begin(now_us)
         self._run_due(now_us)
         if kind is PeerUp:
             self._peer_up(stimulus)  # type: ignore[arg-type]
@@ -138,6 +131,20 @@ class Broker:
             self._peer_down(stimulus)  # type: ignore[arg-type]
         elif kind is Rejected:
             self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail)  # type: ignore[union-attr]
+        return effects
+
+    def receive(self, now_us: int, peer: str, envelope: Envelope) -> Effects:
+        """`handle` of a `Received`, for a driver that spares itself the object."""
+        outbox = self._outbox
+        outbox.now_us = now_us
+        effects: Effects = []
+        outbox.effects = effects
+        if self._station is not None:
+            self._station.arrive(now_us, peer, envelope)
+        elif envelope.body.__class__ is Publication:
+            self._publication(now_us, peer, envelope)
+        else:
+            self._control(peer, envelope)
         return effects
 
     def next_deadline_us(self) -> int | None:
@@ -201,28 +208,29 @@ class Broker:
                          publication.published_us, queueing_us, matching_us))
         )  # fmt: skip
         neighbours: list[str] = []
-        subscribers = 0
+        subscribers: list[str] = []
         for hop in sorted(targets) if len(targets) > 1 else targets:
             if hop in brokers:
                 if hop != source:
                     neighbours.append(hop)
             elif hop in self._clients:
-                subscribers += 1
-                outbox.publication(now_us, hop, envelope, size, False)
+                subscribers.append(hop)
             else:
                 outbox.drop(hop, envelope, "the link is down")
+        if subscribers:
+            outbox.publications(now_us, subscribers, envelope, size, "NOTIFIED")
         if neighbours:
             self._forward(now_us, neighbours, Envelope(publication, hops + 1))
         if self._layer is not None:
-            self._layer.publication_processed(now_us, envelope, source, neighbours, subscribers)
+            self._layer.publication_processed(now_us, envelope, source, neighbours, len(subscribers))
 
     def _forward(self, now_us: int, neighbours: list[str], envelope: Envelope) -> None:
-        outbox, size, limit = self._outbox, publication_size(envelope), self.options.max_hops
-        for neighbour in neighbours:
-            if limit and envelope.hops > limit:
-                outbox.drop(neighbour, envelope, f"more than {limit} hops")
-            else:
-                outbox.publication(now_us, neighbour, envelope, size, True)
+        limit = self.options.max_hops
+        if limit and envelope.hops > limit:
+            for neighbour in neighbours:
+                self._outbox.drop(neighbour, envelope, f"more than {limit} hops")
+        else:
+            self._outbox.publications(now_us, neighbours, envelope, publication_size(envelope), "FORWARDED")
 
     def _accept(self, now_us: int, source: str, envelope: Envelope) -> Envelope | None:
         """A publication of a local client, checked; None if it is refused."""

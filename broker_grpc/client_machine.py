@@ -188,10 +188,10 @@ class ClientMachine:
     # ------------------------------------------------------------ the machine
 
     def handle(self, now_us: int, stimulus: Stimulus) -> Effects:
-        self._begin(now_us)
         if isinstance(stimulus, Received):
-            self._received(stimulus.peer, stimulus.envelope)
-        elif isinstance(stimulus, PeerUp):
+            return self.receive(now_us, stimulus.peer, stimulus.envelope)
+        self._begin(now_us)
+        if isinstance(stimulus, PeerUp):
             self._peer_up(stimulus.peer)
         elif isinstance(stimulus, PeerDown):
             self._peer_down(stimulus.peer, stimulus.reason)
@@ -204,7 +204,20 @@ class ClientMachine:
                 self._fall_back()
         return self._out
 
+    def receive(self, now_us: int, peer: str, envelope: Envelope) -> Effects:
+        """`handle` of a `Received`, for a driver that spares itself the object."""
+        self.now_us = now_us
+        out: Effects = []
+        self._out = out
+        body = envelope.body
+        if body.__class__ is Publication:
+            self._publications.deliver(peer, envelope, body)
+        else:
+            self._received(peer, envelope)
+        return out
+
     def next_deadline_us(self) -> int | None:
+        """A publication that comes in does not move it."""
         due = (self._pings.next_deadline_us(), self._migrations.next_deadline_us(), self._fall_back_at)
         return min((d for d in due if d is not None), default=None)
 
@@ -214,9 +227,7 @@ class ClientMachine:
 
     def _received(self, peer: str, envelope: Envelope) -> None:
         body = envelope.body
-        if isinstance(body, Publication):
-            self._publications.deliver(peer, envelope, body)
-        elif isinstance(body, Ack):
+        if isinstance(body, Ack):
             self._acknowledged(peer, envelope.request, body)
         elif isinstance(body, Refusal):
             self.log("REFUSED", peer=peer, detail=f"{body.reason}: {body.detail}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from broker_grpc.client_state import DuplicateWindow, Waiting
 from broker_grpc.content.language import format_publication
 from broker_grpc.machine import Delivered, Log, Send
-from protos.envelope import encoded_size
+from protos.envelope import encoded_size, publication_size
 from protos.messages import Envelope, Publication, Value
 from protos.records import LogEvent
 
@@ -114,6 +114,6 @@ class Publications:
         client = self._client
         client.emit(Delivered(publication, envelope.hops))
         event = LogEvent(client.now_us, 0, client.id, "DELIVERED", "publication", peer, publication.id,
-                         envelope.hops, encoded_size(envelope), publication.published_us,
+                         envelope.hops, publication_size(envelope), publication.published_us,
                          group=client.group)  # fmt: skip
         client.emit(Log(event))

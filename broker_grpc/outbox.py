@@ -6,6 +6,8 @@ and become effects when their last byte is out.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from broker_grpc.links import Links
 from broker_grpc.machine import Effects, Log, Send
 from broker_grpc.service import Monitor, OutputQueue
@@ -28,15 +30,6 @@ UNCOUNTED = (Heartbeat, HeartbeatAnswer, Refusal, Hello)
 
 def id_of(body: Body) -> str:
     return getattr(body, "id", "")
-
-
-def publication_size(envelope: Envelope) -> int:
-    """`encoded_size`, quicker for the usual publication."""
-    inner = envelope.body.wire_size
-    hops = envelope.hops
-    if inner < 0 or hops > 127 or envelope.request or envelope.version != 1 or inner > 16383:
-        return encoded_size(envelope)
-    return inner + (5 if inner < 128 else 6) + (2 if hops else 0)
 
 
 class Outbox:
@@ -64,19 +57,35 @@ class Outbox:
 
     # ------------------------------------------------------------ publications
 
-    def publication(self, now_us: int, peer: str, envelope: Envelope, size: int, to_broker: bool) -> None:
+    def publications(
+        self,
+        now_us: int,
+        peers: list[str],
+        envelope: Envelope,
+        size: int,
+        kind: Literal["FORWARDED", "NOTIFIED"],
+    ) -> None:
+        """One copy for each of these peers: all brokers or all clients."""
         if self.queue is not None:
-            if self.queue.full(peer):
-                return self.drop(peer, envelope, "output queue full")
-            return self.queue.put(now_us, peer, envelope, size)
+            return self._enqueue(now_us, peers, envelope, size)
+        if kind == "NOTIFIED":
+            self.deliveries += len(peers)
+        effects, broker, hops = self.effects, self.broker, envelope.hops
         publication: Publication = envelope.body  # type: ignore[assignment]
-        if not to_broker:
-            self.deliveries += 1
-        self.effects.append(Send(peer, envelope))
-        self.effects.append(
-            Log(LogEvent(now_us, 0, self.broker, "FORWARDED" if to_broker else "NOTIFIED", "publication",
-                         peer, publication.id, envelope.hops, size, publication.published_us))
-        )  # fmt: skip
+        id_, published_us = publication.id, publication.published_us
+        for peer in peers:
+            effects.append(Send(peer, envelope))
+            effects.append(
+                Log(LogEvent(now_us, 0, broker, kind, "publication", peer, id_, hops, size, published_us))
+            )
+
+    def _enqueue(self, now_us: int, peers: list[str], envelope: Envelope, size: int) -> None:
+        assert self.queue is not None
+        for peer in peers:
+            if self.queue.full(peer):
+                self.drop(peer, envelope, "output queue full")
+            else:
+                self.queue.put(now_us, peer, envelope, size)
 
     # ------------------------------------------------------------ all other messages
 

@@ -44,6 +44,15 @@ def encoded_size(envelope: Envelope) -> int:
     return size
 
 
+def publication_size(envelope: Envelope) -> int:
+    """`encoded_size`, quicker for the usual publication."""
+    inner = envelope.body.wire_size
+    hops = envelope.hops
+    if inner < 0 or hops > 127 or envelope.request or envelope.version != 1 or inner > 16383:
+        return encoded_size(envelope)
+    return inner + (5 if inner < 128 else 6) + (2 if hops else 0)
+
+
 def encode(envelope: Envelope) -> bytes:
     body = envelope.body
     if not body.wire:

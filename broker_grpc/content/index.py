@@ -65,14 +65,16 @@ def _tests_without(filter_: Filter, pivot: Pair | None) -> tuple[Test, ...]:
 class Bucket:
     """Nodes that share a pivot."""
 
-    __slots__ = ("decided", "intervals", "others")
+    __slots__ = ("decided", "intervals", "others", "size")
 
     def __init__(self) -> None:
+        self.size = 0  # of nodes
         self.decided: Node | None = None  # nothing left to test: there can be only one
         self.others: dict[Key, Node] = {}
         self.intervals: Intervals | None = None  # of the others, once they are many
 
     def add(self, node: Node) -> None:
+        self.size += 1
         if not node.tests:
             self.decided = node
             return
@@ -85,6 +87,7 @@ class Bucket:
                 self.intervals.add(other)
 
     def remove(self, node: Node) -> None:
+        self.size -= 1
         if not node.tests:
             self.decided = None
             return
@@ -93,12 +96,6 @@ class Bucket:
             self.intervals.remove(node)
             if len(self.others) < MANY // 2:
                 self.intervals = None
-
-    def empty(self) -> bool:
-        return self.decided is None and not self.others
-
-    def size(self) -> int:
-        return len(self.others) + (self.decided is not None)
 
     def nodes(self) -> Iterator[Node]:
         if self.decided is not None:
@@ -172,7 +169,7 @@ class FilterIndex:
                 del self._pairs[pair]
         bucket = self._bucket_of(node)
         bucket.remove(node)
-        if node.pivot is not None and bucket.empty():
+        if node.pivot is not None and not bucket.size:
             self._drop_bucket(node.pivot)
 
     def _drop_bucket(self, pivot: Pair) -> None:
@@ -206,10 +203,13 @@ class FilterIndex:
         """Last hops of all filters that the publication matches. The innermost loop of a broker."""
         found: set[str] = set()
         get = attributes.get
-        buckets = self._buckets(get)
-        looked = 0
-        for bucket in buckets:
-            looked += len(bucket.others) + (bucket.decided is not None)
+        unkeyed = self._unkeyed
+        buckets, looked = [unkeyed] if unkeyed.size else [], unkeyed.size
+        for attribute, table in self._pivots.items():
+            bucket = table.get(get(attribute))  # type: ignore[arg-type]  # no bucket is for None
+            if bucket is not None:
+                buckets.append(bucket)
+                looked += bucket.size
         self.candidates = looked
         for bucket in buckets:
             if bucket.decided is not None:

@@ -16,11 +16,10 @@ from broker_grpc.machine import (
     Log,
     OpenLink,
     PeerKind,
-    Received,
     Send,
     Stimulus,
 )
-from protos.messages import Envelope
+from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 from testbed.emulation.runner import stimuli
 from testbed.emulation.runner.configs import addresses
@@ -29,7 +28,7 @@ from testbed.emulation.runner.timeline import Timeline
 from testbed.errors import TestbedError
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SPILL_EVENTS, SimulatedLog
-from testbed.simulation.streams import Pipe, Streams
+from testbed.simulation.streams import Inbox, Pipe, Streams
 from testbed.simulation.wires import Wires
 from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
@@ -42,7 +41,7 @@ STOP_LIMIT_US = 10_000_000  # what has not ended by then is cut off
 class Process:
     """A broker or client that runs, with the time of its next wake-up."""
 
-    __slots__ = ("id", "kind", "machine", "pipes", "steady", "wake_us")
+    __slots__ = ("id", "kind", "machine", "pipes", "receive", "steady", "wake_us")
 
     def __init__(
         self, id_: str, kind: PeerKind, machine: Broker | ClientScript, pipes: dict[str, Pipe]
@@ -50,8 +49,10 @@ class Process:
         self.id = id_
         self.kind: PeerKind = kind
         self.machine = machine
+        self.receive = machine.receive
         self.pipes = pipes  # its live streams
-        self.steady = isinstance(machine, Broker) and machine.steady
+        # A publication that comes in moves no deadline.
+        self.steady = machine.steady if isinstance(machine, Broker) else True
         self.wake_us = -1  # -1 = none
 
 
@@ -298,14 +299,20 @@ class Simulator:
     def log(self, process: str, event: LogEvent) -> None:
         self._log.write(event, self.agenda.now_us, process)
 
-    def receive(self, process: str, peer: str, envelope: Envelope) -> None:
-        running = self._running.get(process)
-        if running is not None:
-            effects = running.machine.handle(self.agenda.now_us, Received(peer, envelope))
+    def inbox_of(self, process: str) -> Inbox:
+        """The innermost loop of a simulation is what this function does."""
+        running, agenda = self._running[process], self.agenda
+        receive, apply, arm, steady = running.receive, self._apply, self._arm, running.steady
+
+        def take(peer: str, envelope: Envelope) -> None:
+            effects = receive(agenda.now_us, peer, envelope)
             if effects:
-                self._apply(running, effects)
-            if not running.steady:
-                self._arm(running)
+                apply(running, effects)
+                effects.clear()  # freed while it is still in the processor's cache
+            if not steady or envelope.body.__class__ is not Publication:
+                arm(running)
+
+        return take
 
     def feed(self, process: str, stimulus: Stimulus) -> None:
         running = self._running.get(process)
@@ -327,7 +334,9 @@ class Simulator:
                     event.node = process.id
                 events.append(event)
             elif kind is Send:
-                send(get(effect.peer), effect.envelope)  # type: ignore[union-attr]
+                pipe = get(effect.peer)  # type: ignore[union-attr]
+                if pipe is not None:
+                    send(pipe, effect.envelope)  # type: ignore[union-attr]
             elif kind is OpenLink:
                 self.streams.open(process.id, effect.peer)  # type: ignore[union-attr]
             elif kind is CloseLink:

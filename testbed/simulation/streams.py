@@ -30,6 +30,9 @@ DIAL_US = 255_550
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 
 
+Inbox = Callable[[str, Envelope], None]  # the sender, and what it sent
+
+
 @dataclass(slots=True, eq=False)
 class Stream:
     """One connection; each end learns of its begin and end in its own time."""
@@ -37,6 +40,7 @@ class Stream:
     dialler: str
     listener: str
     broken: bool = False
+    pipes: tuple[Pipe, ...] = ()
     stalled: list[tuple[Pipe, Envelope, int]] = field(default_factory=list)  # (way, message, sent)
 
 
@@ -48,7 +52,7 @@ class Pipe:
     sender: str
     receiver: str
     other: Pipe | None = None  # the opposite direction
-    heard: bool = False  # the receiver is up: it takes what comes
+    inbox: Inbox | None = None  # of the receiver, while it is up and has not hung up
     deaf: bool = False  # the receiver has hung up
     early: list[Envelope] | None = None  # came before the receiver was up
     last_us: int = 0  # arrival of the last message
@@ -60,7 +64,14 @@ def _pipes(stream: Stream) -> tuple[Pipe, Pipe]:
     there = Pipe(stream, stream.dialler, stream.listener)
     back = Pipe(stream, stream.listener, stream.dialler, there)
     there.other = back
+    stream.pipes = there, back
     return there, back
+
+
+def _break(stream: Stream) -> None:
+    stream.broken = True
+    for pipe in stream.pipes:
+        pipe.inbox, pipe.fixed_us = None, -1
 
 
 class Processes(Protocol):
@@ -72,7 +83,7 @@ class Processes(Protocol):
     def incarnation_of(self, process: str) -> int: ...
     def seed_of(self, process: str) -> int: ...
     def feed(self, process: str, stimulus: Stimulus) -> None: ...
-    def receive(self, process: str, peer: str, envelope: Envelope) -> None: ...
+    def inbox_of(self, process: str) -> Inbox: ...
     def log(self, process: str, event: LogEvent) -> None: ...
 
 
@@ -160,7 +171,7 @@ class Streams:
         stream, end, peer = pipe.stream, pipe.sender, pipe.receiver
         gone = not self._processes.is_running(end)
         if stream.broken or gone or (end == stream.listener and not self._processes.is_running(peer)):
-            stream.broken = True
+            _break(stream)
             return
         dial = self._wish(end, peer)
         if end == stream.dialler and dial is not None:
@@ -170,7 +181,7 @@ class Streams:
             self._end(old, "replaced")
         self._live.setdefault(end, {})[peer] = pipe
         assert pipe.other is not None
-        pipe.other.heard = True
+        pipe.other.inbox = self._processes.inbox_of(end)
         incarnation = self._incarnation(stream, peer)
         self._log_hellos(stream, end, peer)
         self._processes.feed(end, PeerUp(peer, self._processes.kind_of(peer), incarnation))
@@ -200,12 +211,13 @@ class Streams:
         """The live one, by peer: a sender keeps it and finds its way without asking."""
         return self._live.setdefault(process, {})
 
-    def send(self, pipe: Pipe | None, envelope: Envelope) -> None:
-        if pipe is None or pipe.stream.broken:
-            return
+    def send(self, pipe: Pipe, envelope: Envelope) -> None:
         agenda = self._agenda
-        arrival = agenda.now_us + pipe.fixed_us
-        if pipe.fixed_us < 0 or pipe.stream.stalled:
+        if pipe.fixed_us >= 0:
+            arrival = agenda.now_us + pipe.fixed_us
+        elif pipe.stream.broken:
+            return
+        else:
             due = self._travel(pipe, envelope)
             if due is None:
                 pipe.stream.stalled.append((pipe, envelope, agenda.now_us))
@@ -227,12 +239,11 @@ class Streams:
         return self._wires.arrival_us(self._agenda.now_us, *hosts, encoded_size(envelope))
 
     def _arrive(self, pipe: Pipe, envelope: Envelope) -> None:
-        if pipe.stream.broken or pipe.deaf:
-            return
-        if pipe.heard:
+        inbox = pipe.inbox
+        if inbox is not None:
             self.carried += 1
-            self._processes.receive(pipe.receiver, pipe.sender, envelope)
-        else:  # the hello is still on its way
+            inbox(pipe.sender, envelope)
+        elif not pipe.stream.broken and not pipe.deaf:  # the hello is still on its way
             pipe.early = [*(pipe.early or ()), envelope]
 
     def paths_changed(self) -> None:
@@ -281,7 +292,7 @@ class Streams:
         """The sender takes nothing more; the end of the stream arrives like a message."""
         other = pipe.other
         assert other is not None
-        other.deaf = True
+        other.deaf, other.inbox = True, None
         hosts = self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
         arrival = self._wires.arrival_us(self._agenda.now_us, *hosts, 0)
         if arrival is not None:
@@ -290,7 +301,7 @@ class Streams:
     def _end(self, pipe: Pipe, reason: str) -> None:
         """The stream is over for the sender of this direction."""
         end, peer = pipe.sender, pipe.receiver
-        pipe.stream.broken = True
+        _break(pipe.stream)
         if self._pipe(end, peer) is not pipe:
             return
         del self._live[end][peer]

@@ -68,7 +68,7 @@ def test_nothing_is_left_when_all_are_removed(filters_and_hops):
     assert index.distinct() == 0
     leftovers = [index._nodes, index._of_id, index._pivots, index._pairs, index._hops]
     assert leftovers == [{}, {}, {}, {}, {}]
-    assert index._unkeyed.empty()
+    assert not index._unkeyed.size
 
 
 def test_a_topic_is_found_by_looking_at_one_filter():

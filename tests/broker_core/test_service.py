@@ -10,8 +10,7 @@ from broker_grpc.broker import Broker
 from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter
 from broker_grpc.machine import DeadlineReached, Log, PeerDown, PeerUp, Received, Send
-from broker_grpc.outbox import publication_size
-from protos.envelope import encoded_size
+from protos.envelope import encoded_size, publication_size
 from protos.messages import Advertisement, Envelope, Publication, Subscription
 from protos.records import LogEvent
 
