@@ -29,7 +29,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Describe an experiment": ("topology", "validate", "schema"),
     "Run it": ("deploy", "simulate", "sweep", "rerun"),
     "Look into a running deployment": ("status", "pub", "sub", "exec", "shell", "cli", "stop"),
-    "Look at the result": ("analyze", "tables", "report", "diff"),
+    "Look at the result": ("analyze", "tables", "report", "diff", "logs"),
     "Reproduce a paper": ("reproduce", "nightly"),
     "This machine": ("doctor", "kernel", "clean"),
 }
