@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -18,6 +20,13 @@ pytestmark = [
 ]
 MIRROR = os.environ.get("TESTBED_DEBIAN_MIRROR", "")  # empty: debootstrap's own default
 USER = "newcomer"
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+MOUNTS = (
+    ("proc", ("-t", "proc")),
+    ("/dev", ("--bind",)),
+    ("/dev/pts", ("--bind",)),
+    ("/dev/shm", ("--bind",)),
+)
 
 
 class Chroot:
@@ -27,12 +36,28 @@ class Chroot:
         self.folder = folder
 
     def root(self, *argv: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
         command = ["chroot", str(self.folder), *argv]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
     def user(self, script: str) -> subprocess.CompletedProcess[str]:
         return self.root("su", "-", USER, "-c", script)
+
+    def interrupted(self, script: str, at: str) -> str:
+        """Run as the user until a line with `at` comes, then Ctrl-C; what was printed so far."""
+        # `-c` would open a session of its own, out of reach of our Ctrl-C.
+        command = ["chroot", str(self.folder), "su", "-", USER, "--session-command", script]
+        started = subprocess.Popen(
+            command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        assert started.stdout is not None
+        printed = ""
+        for line in started.stdout:
+            printed += line
+            if at in line:
+                os.killpg(started.pid, signal.SIGINT)
+        assert started.wait() != 0, f"it ended before {at!r}: {printed[-2000:]}"
+        return printed
 
 
 def run(*argv: str | Path) -> None:
@@ -51,7 +76,7 @@ def chroot(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterat
             folder,
             *([MIRROR] if MIRROR else []),
         )
-        for source, options in (("proc", ("-t", "proc")), ("/dev", ("--bind",)), ("/dev/pts", ("--bind",))):
+        for source, options in MOUNTS:
             target = folder / source.strip("/")
             run("mount", *options, source, target)
             undo.callback(run, "umount", target)
@@ -75,18 +100,34 @@ def prepare(folder: Path, repository: Path) -> None:
     run("git", "clone", "-q", repository, folder / "srv/testbed")
 
 
+def compiled(printed: str) -> list[int]:
+    """The percentages of the kernel build, as they were told."""
+    return [int(percent) for percent in re.findall(r"compiling (\d+) %", printed)]
+
+
 def test_from_a_bare_machine_to_a_working_testbed(chroot: Chroot) -> None:
+    """Refused with one line, packages by root, interrupted, continued, and a first experiment."""
     refused = chroot.user("make -C /srv/testbed setup")
     assert refused.returncode != 0
     assert refused.stderr.count("sudo apt-get install") == 1
     assert "openjdk-17-jre-headless" in refused.stderr
 
+    packages = chroot.root("make", "-C", "/srv/testbed", "system-packages")
+    assert packages.returncode == 0, packages.stdout[-3000:] + packages.stderr[-3000:]
+    before = chroot.interrupted("make -C /srv/testbed setup", at="compiling 12 %")
+
     done = chroot.root("bash", "/srv/testbed/scripts/provision", "/srv/testbed", USER)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert compiled(done.stdout + done.stderr)[0] >= compiled(before)[-1]
 
     again = chroot.user("make -C /srv/testbed setup")
     assert again.returncode == 0, again.stderr
-    assert "compiling" not in again.stderr
+    assert "compiling" not in again.stderr + again.stdout
 
     report = chroot.user("/srv/testbed/.venv/bin/testbed doctor --json")
     assert '"engine": "guest"' in report.stdout, report.stdout + report.stderr
+
+    first = chroot.user("make -C /srv/testbed quickstart")
+    assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]
+    for title in ("Delay per delivery", "Hops", "Messages and bytes", "Fidelity: pass", "report.html"):
+        assert title in first.stdout
