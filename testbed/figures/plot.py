@@ -1,18 +1,47 @@
 """One look for all figures, as SVG and PNG, with the paper's stated values drawn in.
 
-Colours are Okabe and Ito's, which people with colour blindness can tell apart, and every line also
-has its own marker. Files are the same bytes for the same data: no dates, fixed ids.
+Colours are Okabe and Ito's, which people with colour blindness can tell apart, and every series also has a
+marker of its own, so that a grey print can be read. What the paper states is dark grey and dashed or hollow,
+never a colour of ours. Files are the same bytes for the same data: no dates, fixed ids.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from textwrap import fill
+from typing import Any, cast
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+from testbed.figures.describe import description
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+INK, SOFT, GRID = "#1c1e21", "#5d646d", "#e3e6ea"
+PAPER = "#3c4046"  # what the paper states
+LABEL_GAP_PT = 9.5  # between two labels of stated values
+MARKS_PER_STEPS = 8  # markers on a stepped line: enough to tell it, not so many as to hide it
+TITLE_WIDTH, NOTE_WIDTH = 72, 125  # characters
+LOOK: dict[Any, Any] = {
+    "font.size": 9.5,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.8,
+}
 
 
 @dataclass(frozen=True)
@@ -49,59 +78,91 @@ class Figure:
 
 
 def draw(figure: Figure, folder: Path) -> list[Path]:
-    """Writes <id>.svg and <id>.png; answers their paths."""
+    """Writes <id>.svg, <id>.png and <id>.json (the figure in words and numbers); answers their paths."""
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = figure.id
     from matplotlib import pyplot
 
-    canvas, axes = pyplot.subplots(figsize=(6.4, 4.2), layout="constrained")
-    for at, series in enumerate(figure.series):
-        _draw_series(axes, series, COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)])
-    for value in figure.stated:
-        _draw_stated(axes, value)
-    _label(axes, figure)
-    if figure.provenance:
-        canvas.supxlabel(figure.provenance, fontsize=7, color="0.4")
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{figure.id}.svg", folder / f"{figure.id}.png"]
-    canvas.savefig(paths[0], metadata={"Date": None})
-    canvas.savefig(paths[1], dpi=120, metadata={"Software": None})
-    pyplot.close(canvas)
+    paths = [folder / f"{figure.id}.{ending}" for ending in ("svg", "png", "json")]
+    with matplotlib.rc_context({**LOOK, "svg.hashsalt": figure.id}):
+        canvas, axes = pyplot.subplots(figsize=(6.8, 4.6), layout="constrained")
+        for at, series in enumerate(figure.series):
+            _draw_series(axes, series, at)
+        _label(axes, figure)
+        _draw_stated(canvas, axes, figure.stated)
+        _legend(axes, figure)
+        note = footnote(figure)
+        if note:
+            canvas.supxlabel(fill(note, NOTE_WIDTH), x=0.012, ha="left", fontsize=7, color=SOFT)
+        canvas.savefig(paths[0], metadata={"Date": None})
+        canvas.savefig(paths[1], dpi=150, metadata={"Software": None})
+        pyplot.close(canvas)
+    paths[2].write_text(
+        json.dumps(description(figure), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     return paths
 
 
-def _draw_series(axes: Any, series: Series, colour: str, marker: str) -> None:
+def footnote(figure: Figure) -> str:
+    """Where the figure comes from, and what its bands are."""
+    banded = any(len(series.low) for series in figure.series)
+    return "; ".join(part for part in (figure.provenance, "band: 95 % interval" if banded else "") if part)
+
+
+def _draw_series(axes: Any, series: Series, at: int) -> None:
+    colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
+    plain = {"color": colour, "label": series.label, "marker": marker, "markeredgewidth": 0.9}
     if series.style == "points":
-        axes.plot(series.x, series.y, ".", color=colour, label=series.label, markersize=3, alpha=0.5)
-    elif series.style == "steps":
-        axes.step(series.x, series.y, where="post", color=colour, label=series.label, linewidth=1.2)
-    else:
-        axes.plot(series.x, series.y, marker=marker, color=colour, label=series.label, markersize=5)
-    if len(series.low):
-        axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.15, linewidth=0)
-
-
-def _draw_stated(axes: Any, value: Stated) -> None:
-    if value.x is None:
-        axes.axhline(value.y, color="0.35", linestyle=":", linewidth=1)
-        axes.annotate(
-            value.label,
-            (1.0, value.y),
-            xycoords=("axes fraction", "data"),
-            ha="right",
-            va="bottom",
-            fontsize=7,
-            color="0.35",
+        faint = "none" if len(series.x) < 400 else colour
+        axes.plot(
+            series.x, series.y, linestyle="none", markersize=4, alpha=0.65, markerfacecolor=faint, **plain
         )
+    elif series.style == "steps":
+        every = max(1, len(series.x) // MARKS_PER_STEPS)
+        staggered = (at * every // 4 % every, every)  # lines that lie on each other stay visible
+        drawn = {"where": "post", "linewidth": 1.4, "markersize": 4.5, "markevery": staggered}
+        axes.step(series.x, series.y, markerfacecolor="white", **drawn, **plain)
     else:
-        axes.plot([value.x], [value.y], marker="+", color="0.2", markersize=11, linestyle="none")
-        axes.annotate(value.label, (value.x, value.y), fontsize=7, color="0.2", ha="right", va="bottom")
+        axes.plot(series.x, series.y, markersize=5.5, markerfacecolor="white", **plain)
+    if len(series.low):
+        axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.16, linewidth=0)
+
+
+def _draw_stated(canvas: Any, axes: Any, stated: Sequence[Stated]) -> None:
+    """Lines and points first, then the labels to the right of them, moved apart where they would meet."""
+    for value in stated:
+        if value.x is None:
+            axes.axhline(value.y, color=PAPER, linestyle=(0, (4, 2)), linewidth=1.1, zorder=1.5)
+        else:
+            hollow = {"markersize": 7, "markerfacecolor": "white", "markeredgecolor": PAPER}
+            axes.plot([value.x], [value.y], marker="D", linestyle="none", zorder=4, clip_on=False, **hollow)
+    if stated:
+        canvas.draw_without_rendering()  # only now are the limits of the axes known
+    for value, up in zip(stated, _label_shifts(axes, stated, canvas.dpi), strict=True):
+        where = ("axes fraction", "data") if value.x is None else "data"
+        axes.annotate(
+            value.label, (1.0 if value.x is None else value.x, value.y), xycoords=where,
+            xytext=(4 if value.x is None else 7, up), textcoords="offset points", ha="left", va="center",
+            fontsize=7.5, color=PAPER, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _label_shifts(axes: Any, stated: Sequence[Stated], dpi: float) -> list[float]:
+    """Points up or down for each label; labels at the same x keep a gap, lowest first."""
+    shifts = [0.0] * len(stated)
+    last: dict[float | None, float] = {}
+    for at in sorted(range(len(stated)), key=lambda i: stated[i].y):
+        x, y = stated[at].x, stated[at].y
+        height = axes.transData.transform((x if x is not None else axes.get_xlim()[1], y))[1] * 72 / dpi
+        place = max(height, last.get(x, height - LABEL_GAP_PT) + LABEL_GAP_PT)
+        shifts[at], last[x] = float(place - height), float(place)
+    return shifts
 
 
 def _label(axes: Any, figure: Figure) -> None:
-    axes.set_title(figure.title, fontsize=10)
+    axes.set_title(fill(figure.title, TITLE_WIDTH), fontsize=10.5, fontweight="bold", loc="left", color=INK)
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     if figure.log_x:
@@ -110,6 +171,24 @@ def _label(axes: Any, figure: Figure) -> None:
         axes.set_yscale("log")
     if figure.ticks:
         axes.set_xticks(list(figure.ticks), list(figure.ticks.values()))
-    axes.grid(alpha=0.25)
-    if figure.series:
-        axes.legend(fontsize=8, frameon=False)
+    axes.tick_params(length=3)
+
+
+def _legend(axes: Any, figure: Figure) -> None:
+    """Below the axes, where it covers nothing."""
+    from matplotlib.lines import Line2D
+
+    handles, labels = axes.get_legend_handles_labels()
+    if figure.stated:
+        line = figure.stated[0].x is None
+        look = (
+            {"linestyle": "--"} if line else {"linestyle": "none", "marker": "D", "markerfacecolor": "white"}
+        )
+        handles.append(Line2D([], [], color=PAPER, **cast(Any, look)))
+        labels.append("stated by the paper")
+    if handles:
+        columns = 3 if max(map(len, labels)) < 24 else 2
+        axes.legend(
+            handles, labels, loc="upper left", bbox_to_anchor=(-0.02, -0.15), ncols=columns,
+            borderaxespad=0.0, handlelength=2.2, columnspacing=1.6,
+        )  # fmt: skip
