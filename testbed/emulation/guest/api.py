@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from testbed.emulation.guest import control as control_folders
-from testbed.emulation.guest import preflight
+from testbed.emulation.guest import placement, preflight
 from testbed.emulation.guest.bootline import REPOSITORY, boot_line
 from testbed.emulation.guest.client import Connection, Message, connect
 from testbed.emulation.guest.control import ControlFolder
@@ -87,6 +87,7 @@ class Guest(GuestHandle):
             "clock": self.spec.clock,
             "first_jobs": [FIRST_JOB],
             "cpu": self._cpu(),
+            "movable": self.spec.cpu is None,
         }
 
     def _kernel_environment(self, memory: Path) -> dict[str, str]:
@@ -98,7 +99,7 @@ class Guest(GuestHandle):
 
     def _cpu(self) -> int | None:
         if self.spec.cpu is None:
-            return preflight.idlest_cpu()
+            return placement.idlest_cpu()
         return None if self.spec.cpu < 0 else self.spec.cpu
 
     def _start_keeper(self, launch: Message) -> None:

@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import json
 import os
+import random
 import selectors
 import signal
 import socket
@@ -26,6 +27,7 @@ from typing import Any
 
 from testbed.emulation.guest.client import Connection, Message
 from testbed.emulation.guest.control import ControlFolder
+from testbed.emulation.guest.placement import LOOK_SECONDS, Placement, move, runnable
 
 PR_SET_PDEATHSIG = 1
 STOP_GRACE_SECONDS = 10.0
@@ -47,6 +49,8 @@ class Keeper:
         self.thaw_at: float | None = None
         self.clock_ns = 0
         self.sent = 0
+        self.placement = _placement(launch)
+        self.look_at = time.monotonic() + LOOK_SECONDS
         self.listener = _listen(control.socket)
         self.line, self.guest = _boot(control, launch["boot_line"], launch["environment"], launch["cpu"])
         self.pid_fd = os.pidfd_open(self.guest.pid)
@@ -65,7 +69,8 @@ class Keeper:
         return self.guest.returncode
 
     def _patience(self) -> float | None:
-        deadlines = [at for at in (self.kill_at, self.thaw_at) if at is not None]
+        look_at = self.look_at if self.placement is not None and not self.frozen else None
+        deadlines = [at for at in (self.kill_at, self.thaw_at, look_at) if at is not None]
         return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
 
     def _on_time(self) -> None:
@@ -74,6 +79,17 @@ class Keeper:
             self.kill()
         if self.thaw_at is not None and now >= self.thaw_at:
             self._send({"op": "continue"})
+        if self.placement is not None and now >= self.look_at:
+            self.look_at = now + LOOK_SECONDS
+            self._look_around(self.placement)
+
+    def _look_around(self, placement: Placement) -> None:
+        """A guest that stands still wants no CPU."""
+        if self.frozen:
+            return
+        cpu = placement.observe(runnable())
+        if cpu is not None:
+            move(self.guest.pid, cpu)
 
     def _ready(self, fd: int) -> None:
         if fd == self.listener.fileno():
@@ -224,6 +240,14 @@ class Keeper:
         fresh = self.control.state.with_suffix(".new")
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.rename(self.control.state)
+
+
+def _placement(launch: Message) -> Placement | None:
+    """None where there is nothing to choose."""
+    allowed = os.sched_getaffinity(0)
+    if not launch["movable"] or len(allowed) < 2:
+        return None
+    return Placement(launch["cpu"], allowed, random.Random())
 
 
 def _listen(path: Path) -> socket.socket:

@@ -1,10 +1,9 @@
-"""What this machine must offer before a guest is booted, and which of its CPUs is idlest."""
+"""What this machine must offer before a guest is booted."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 from testbed.emulation.guest.spec import GuestSpec
@@ -13,7 +12,6 @@ from testbed.errors import TestbedError
 # The guest's memory is a file that is mapped executable. On a disk it would be slow and wear it.
 MEMORY_FOLDERS = ("/dev/shm", "/run/shm")
 LEAST_MEMORY_MB = 192
-CPU_SAMPLE_SECONDS = 0.05
 
 
 class GuestImpossible(TestbedError):
@@ -68,22 +66,3 @@ def available_memory_mb() -> int:
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) // 1024
     return 2**31
-
-
-def idlest_cpu(seconds: float = CPU_SAMPLE_SECONDS) -> int:
-    """A guest's processes hand over to each other at every system call: on one CPU at half the cost."""
-    allowed = sorted(os.sched_getaffinity(0))
-    before = _idle_ticks()
-    time.sleep(seconds)
-    after = _idle_ticks()
-    idle = {cpu: after.get(cpu, 0) - before.get(cpu, 0) for cpu in allowed}
-    return max(allowed, key=lambda cpu: (idle[cpu], cpu))
-
-
-def _idle_ticks() -> dict[int, int]:
-    ticks = {}
-    for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
-        name, *counts = line.split()
-        if name.startswith("cpu") and name != "cpu":
-            ticks[int(name[3:])] = int(counts[3])
-    return ticks

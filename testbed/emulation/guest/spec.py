@@ -28,7 +28,7 @@ class GuestSpec:
     shared       folders that must be the host's even where the guest has a private one (below /tmp, /run).
     openvswitch  start Open vSwitch before the first command.
     seed         of the guest's random numbers in virtual time (addresses, ports, sequence numbers, hashes).
-    cpu          host CPU to stay on; None takes the idlest, -1 does not pin.
+    cpu          host CPU to stay on; None takes the idlest and moves on when it is crowded, -1 does not pin.
     """
 
     kernel: Kernel
