@@ -14,6 +14,7 @@ class Data:
     runs: pandas.DataFrame
     moves: pandas.DataFrame
     timeline: pandas.DataFrame = field(default_factory=pandas.DataFrame)
+    spread: int = 16  # X of the weight and threshold runs
 
     def chosen(self, testbed: str, workload: str, system: str) -> pandas.DataFrame:
         r = self.runs

@@ -1,89 +1,221 @@
-"""Figures 5 and 6, from the table of runs."""
+"""Figures 5 and 6 and the appendix's, from the tables of runs. Nothing is drawn that was not run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pandas
 
 from experiments.pop_grape.data import Data
-from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP, WEIGHTS
+from experiments.pop_grape.relocation_checks import PLANETLAB, grape_selections
+from experiments.pop_grape.sweep_checks import (
+    DELAY_THRESHOLDS,
+    LOAD_THRESHOLDS,
+    P_THRESHOLDS,
+    memory_testbed,
+)
+from experiments.pop_grape.systems import BASELINE, DELAY100, FIGURE_GROUPS, LOAD100, POP, WEIGHTS
 from testbed.figures.interval import mean_interval
 from testbed.figures.plot import Figure, Series, Stated
 
 X_LABEL = "X: brokers that hold a publisher's subscribers"
 ALL = (BASELINE, POP, LOAD100, DELAY100)
-PANELS = {
-    "5a": ("planetlab", "clustered", "message_rate", "messages per second and broker", "Broker message rate"),
-    "5b": ("planetlab", "clustered", "input_utilisation", "input utilisation", "Input utilisation"),
-    "5c": ("planetlab", "clustered", "delay_ms", "delivery delay (ms)", "Delivery delay"),
-    "5d": ("cluster", "clustered", "hops", "overlay hops", "Hop count"),
-    "5e": ("cluster", "clustered", "memory_mb", "resident memory (MB)", "Memory"),
-    "5f": ("cluster", "clustered", "overhead", "share of messages", "Message overhead"),
-    "5g": ("cluster", "random", "delay_ms", "delivery delay (ms)", "Delivery delay"),
-    "app-output": (
-        "planetlab",
-        "clustered",
-        "output_utilisation",
-        "output utilisation",
-        "Output utilisation",
-    ),
-    "app-random": (
-        "cluster",
-        "random",
-        "message_rate",
-        "messages per second and broker",
-        "Message rate",
-    ),
-}
-STATED = {"5f": [Stated("POP at most 32 %", 0.32), Stated("GRAPE at most 16 %", 0.16)]}
+RATE = ("message_rate", "messages per second and broker", "Broker message rate")
+INPUT = ("input_utilisation", "input utilisation", "Input utilisation")
+OUTPUT = ("output_utilisation", "output utilisation", "Output utilisation")
+DELAY = ("delay_ms", "delivery delay (ms)", "Delivery delay")
+HOPS = ("hops", "overlay hops", "Hop count")
+MEMORY = ("memory_mb", "resident memory (MB)", "Memory per broker")
+OVERHEAD = ("overhead", "share of messages between brokers", "Message overhead")
+Measure = tuple[str, str, str]
+# The report's own testbed first; a copy on the other one is named after it.
+PANELS: list[tuple[str, str, str, Measure]] = [
+    ("5a", "planetlab", "clustered", RATE),
+    ("5b", "planetlab", "clustered", INPUT),
+    ("5c", "planetlab", "clustered", DELAY),
+    ("5d", "cluster", "clustered", HOPS),
+    ("5d-on-planetlab", "planetlab", "clustered", HOPS),
+    ("5f", "cluster", "clustered", OVERHEAD),
+    ("5f-on-planetlab", "planetlab", "clustered", OVERHEAD),
+    ("5g", "cluster", "random", DELAY),
+    ("5g-on-planetlab", "planetlab", "random", DELAY),
+    ("app-output", "planetlab", "clustered", OUTPUT),
+    ("app-output-on-cluster", "cluster", "clustered", OUTPUT),
+    ("app-random-rate", "cluster", "random", RATE),
+    ("app-random-rate-on-planetlab", "planetlab", "random", RATE),
+    ("app-random-input", "cluster", "random", INPUT),
+    ("app-random-hops", "cluster", "random", HOPS),
+    ("app-random-overhead", "cluster", "random", OVERHEAD),
+    ("app-random-overhead-on-planetlab", "planetlab", "random", OVERHEAD),
+]
+
+
+def figure_of(id_: str) -> str:
+    """The name that `--figure` takes for a picture: fig5d-on-planetlab is one of 5d."""
+    name = id_.removeprefix("fig")
+    return max((f for f in FIGURE_GROUPS if name == f or name.startswith(f"{f}-")), key=len, default=name)
 
 
 def all_figures(data: Data, provenance: str) -> Iterator[Figure]:
-    for name, (testbed, workload, value, y_label, title) in PANELS.items():
-        series = [
-            s for system in ALL if (s := curve(data.runs, testbed, workload, system, value)) is not None
-        ]
-        if series:
-            full = f"Fig. {name}: {title}, {testbed}, {workload} workload"
-            yield Figure(f"fig{name}", full, X_LABEL, y_label, series, STATED.get(name, []), provenance)
-    yield from waits(data, provenance)
+    for name, testbed, workload, measure in PANELS:
+        yield from over_x(data, name, testbed, workload, measure, provenance)
+    measured = memory_testbed(data)
+    if measured is not None:
+        name = "5e" if measured == "cluster" else f"5e-on-{measured}"
+        yield from over_x(data, name, measured, "clustered", MEMORY, provenance)
     yield from weights(data, provenance)
+    yield from relocations(data, provenance)
+    yield from thresholds(data, provenance)
 
 
-def curve(runs: pandas.DataFrame, testbed: str, workload: str, system: str, value: str) -> Series | None:
-    chosen = runs[(runs.testbed == testbed) & (runs.workload == workload) & (runs.system == system)]
-    chosen = chosen[chosen[value].notna()]
-    if not len(chosen):
+# ---------------------------------------------------------------- over X
+
+
+def over_x(
+    data: Data, name: str, testbed: str, workload: str, measure: Measure, provenance: str
+) -> Iterator[Figure]:
+    value, y_label, title = measure
+    series = [s for system in ALL if (s := curve(data.chosen(testbed, workload, system), system, value))]
+    if series:
+        full = f"Fig. {name}: {title}, {testbed}, {workload} workload"
+        stated = stated_values(data, name, testbed, workload, value)
+        yield Figure(f"fig{name}", full, X_LABEL, y_label, series, stated, provenance)
+
+
+def curve(chosen: pandas.DataFrame, label: str, value: str) -> Series | None:
+    return line(chosen[chosen[value].notna()], label, "spread", value)
+
+
+def line(rows: pandas.DataFrame, label: str, x: str, y: str) -> Series | None:
+    """Means with 95 % intervals over the rows of each x."""
+    if not len(rows):
         return None
-    intervals = {x: mean_interval(group[value].to_list()) for x, group in chosen.groupby("spread")}
+    intervals = {at: mean_interval(group[y].to_list()) for at, group in rows.groupby(x)}
     xs = sorted(intervals)
-    return Series(
-        system,
-        xs,
-        [intervals[x].mean for x in xs],
-        [intervals[x].low for x in xs],
-        [intervals[x].high for x in xs],
-    )
+    found = [intervals[at] for at in xs]
+    low, high = ([i.low for i in found], [i.high for i in found]) if any(i.n > 1 for i in found) else ([], [])
+    return Series(label, xs, [i.mean for i in found], low, high)
 
 
-def waits(data: Data, provenance: str) -> Iterator[Figure]:
-    paths = data.migrations("planetlab")
-    if len(paths):
-        mean = paths.groupby("path").duration_s.mean()
-        series = [Series("mean wait", mean.index.to_list(), mean.to_list())]
-        stated = [Stated("at most 5 s at 10 hops", 5.0, 10.0)]
-        title = "Fig. 6c: publisher wait time, planetlab"
-        yield Figure("fig6c", title, "hops of the migration path", "wait (s)", series, stated, provenance)
+REDUCTIONS = {  # figure -> (label, share of the baseline that is left); drawn at X = 1, see claims.py
+    "5a": [("POP and load100: -85 %", 0.15)],
+    "5b": [("POP: -64 %", 0.36), ("load100: -68 %", 0.32)],
+    "5c": [("POP: -63 %", 0.37), ("delay100: -68 %", 0.32)],
+}
+LEVELS = {
+    "5f": [Stated("POP at most 32 %", 0.32), Stated("GRAPE at most 16 %", 0.16)],
+    "app-random-overhead": [Stated("GRAPE at most 5 %", 0.05)],
+}
+
+
+def stated_values(data: Data, name: str, testbed: str, workload: str, value: str) -> list[Stated]:
+    family = name.split("-on-")[0]
+    base = data.curve(testbed, workload, BASELINE, value)
+    if family in REDUCTIONS and 1 in base.index:
+        return [Stated(label, float(base[1]) * left, 1.0) for label, left in REDUCTIONS[family]]
+    if family == "5e" and len(base):
+        mean = float(base.mean())
+        return [Stated("POP at most +34 %", 1.34 * mean), Stated("GRAPE at most +58 %", 1.58 * mean)]
+    return LEVELS.get(family, [])
+
+
+# ---------------------------------------------------------------- weights
 
 
 def weights(data: Data, provenance: str) -> Iterator[Figure]:
-    runs = data.runs[(data.runs.testbed == "cluster") & (data.runs.workload == "clustered")]
-    series = []
-    for metric in ("load", "delay"):
-        ys = [runs[runs.system == f"{metric}{w}"].delay_ms.mean() for w in WEIGHTS]
-        if not any(pandas.isna(y) for y in ys):
-            series.append(Series(f"prioritise {metric}", list(WEIGHTS), ys))
-    if series:
-        title = "Fig. 5h: delivery delay by weight, cluster, clustered workload"
-        yield Figure("fig5h", title, "weight (%)", "delivery delay (ms)", series, provenance=provenance)
+    for name, workload, measure in (
+        ("5h", "clustered", DELAY), ("app-weights-hops", "clustered", HOPS),
+        ("app-weights-rate", "clustered", RATE), ("app-weights-random", "random", DELAY),
+    ):  # fmt: skip
+        value, y_label, title = measure
+        series = [s for m in ("load", "delay") if (s := weight_curve(data, workload, m, value)) is not None]
+        if series:
+            full = f"Fig. {name}: {title} by weight, cluster, {workload} workload, X = {data.spread}"
+            yield Figure(f"fig{name}", full, "weight (%)", y_label, series, provenance=provenance)
+
+
+def weight_curve(data: Data, workload: str, metric: str, value: str) -> Series | None:
+    rows = []
+    for weight in WEIGHTS:
+        chosen = data.chosen("cluster", workload, f"{metric}{weight}")
+        rows.append(chosen[chosen.spread == data.spread].assign(weight=weight))
+    if not all(len(r) for r in rows):
+        return None
+    return line(pandas.concat(rows), f"prioritise {metric}", "weight", value)
+
+
+# ---------------------------------------------------------------- selection and migration
+
+
+def relocations(data: Data, provenance: str) -> Iterator[Figure]:
+    path, seconds = "hops of the migration path", "seconds"
+    pop = data.selections(PLANETLAB, POP)
+    if len(pop):
+        lines = by_x(pop, lambda rows: rows.duration_s, "X = {}")
+        title = "Fig. 6a: POP's selection time, planetlab, clustered workload"
+        yield Figure("fig6a", title, path, seconds, lines, provenance=provenance)
+    grape = grape_selections(data)
+    if len(grape):
+        system = grape.system.iloc[0]
+        lines = by_x(grape, lambda rows: rows.duration_s, "X = {}")
+        lines += by_x(grape, lambda rows: rows.duration_s - rows.ping_s, "X = {}, without pings")
+        title = f"Fig. 6b: GRAPE's selection time ({system}), planetlab, clustered workload"
+        stated = [Stated("at most 5 s without pings", 5.0)]
+        yield Figure("fig6b", title, path, seconds, lines, stated, provenance)
+    moved = data.migrations(PLANETLAB)
+    if len(moved):
+        found = [line(moved, "all", "path", "duration_s")]
+        found += [line(moved[moved.system == s], s, "path", "duration_s") for s in (POP, LOAD100, DELAY100)]
+        stated = [Stated("at most 5 s at 10 hops", 5.0, 10.0)]
+        title = "Fig. 6c: publisher's wait while it migrates, planetlab"
+        yield Figure("fig6c", title, path, seconds, [s for s in found if s], stated, provenance)
+
+
+def by_x(
+    moves: pandas.DataFrame, value: Callable[[pandas.DataFrame], pandas.Series], label: str
+) -> list[Series]:
+    rows = moves[moves.path > 0]
+    rows = rows.assign(shown=value(rows))
+    found = [line(group, label.format(x), "path", "shown") for x, group in rows.groupby("spread")]
+    return [s for s in found if s]
+
+
+# ---------------------------------------------------------------- thresholds over time
+
+
+CONTROL: Measure = ("control_share", "share of received messages", "Control messages")
+
+
+def thresholds(data: Data, provenance: str) -> Iterator[Figure]:
+    overheads = [Stated("largest 46 %", 0.46)]
+    for metric, labels in (("load100", LOAD_THRESHOLDS), ("delay100", DELAY_THRESHOLDS)):
+        ending = "" if metric == "load100" else f"-{metric}"
+        for name, measure in (("6d", DELAY), ("6e", HOPS), ("6f", RATE), ("6g", CONTROL)):
+            title = f"Fig. {name}: {measure[2]}, GRAPE {metric} by G_threshold, cluster, X = {data.spread}"
+            extra = [BASELINE] if name != "6g" else []
+            stated = overheads if name == "6g" else []
+            yield from over_time(data, f"{name}{ending}", labels, extra, measure, title, stated, provenance)
+    title = f"Fig. 6h: {CONTROL[2]}, POP by P_threshold, cluster, X = {data.spread}"
+    stated = [Stated("largest 57 %", 0.57), Stated("smallest 6 %", 0.06)]
+    yield from over_time(data, "6h", P_THRESHOLDS, [], CONTROL, title, stated, provenance)
+
+
+def over_time(
+    data: Data,
+    name: str,
+    labels: Mapping[int, str],
+    extra: Sequence[str],
+    measure: Measure,
+    title: str,
+    stated: Sequence[Stated],
+    provenance: str,
+) -> Iterator[Figure]:
+    t = data.timeline
+    if not len(t) or not set(labels.values()) <= set(t[t.testbed == "cluster"].system):
+        return
+    t = t[(t.testbed == "cluster") & (t.workload == "clustered") & (t.spread == data.spread)]
+    wanted = [(label, system) for system in extra for label in [system]]
+    wanted += [(f"threshold {n}", system) for n, system in labels.items()]
+    found = [line(t[t.system == system], label, "minute", measure[0]) for label, system in wanted]
+    series = [s for s in found if s]
+    yield Figure(f"fig{name}", title, "minutes of publishing", measure[1], series, stated, provenance)

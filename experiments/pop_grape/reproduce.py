@@ -6,7 +6,7 @@ import json
 
 from experiments.pop_grape.claims import CLAIMS
 from experiments.pop_grape.data import Data
-from experiments.pop_grape.figures import all_figures
+from experiments.pop_grape.figures import all_figures, figure_of
 from experiments.pop_grape.runs import Collected, run_all
 from experiments.pop_grape.systems import FIGURE_GROUPS, SCALES, planned_points, wanted_groups
 from testbed.errors import RunFailed
@@ -31,9 +31,9 @@ def reproduce(request: Request) -> list[Verdict]:
         raise RunFailed("no run of the experiment succeeded", hint=f"the logs are under {raw}")
     provenance = f"{engine} engine, {request.scale} scale, {len(seeds)} seed(s)"
     _write_tables(folder, found)
-    data = Data(found.runs, found.moves, found.timeline)
+    data = Data(found.runs, found.moves, found.timeline, scale.spread)
     for figure in all_figures(data, provenance):
-        if request.wants(figure.id.removeprefix("fig")):
+        if request.wants(figure_of(figure.id)):
             folder.figure(figure)
     verdicts = judge(CLAIMS, data, provenance)
     folder.extra = {
