@@ -100,6 +100,9 @@ class BrokerProcess:
                 self._dialler.open(neighbour.id, neighbour.address)
 
     async def _stop(self) -> None:
+        farewell = getattr(self.runtime.machine, "farewell", None)
+        if farewell is not None:
+            self.runtime.act(farewell(self.runtime.now_us()))
         await self.drain(DRAIN_AT_SHUTDOWN_US)
         await self._dialler.stop()
         await self._server.stop(SERVER_GRACE_S)
@@ -203,9 +206,9 @@ def tls_fields(tls: Any) -> dict[str, str]:
 
 
 async def run_broker(config: BrokerProcessConfig, control_fd: int | None = None) -> int:
-    from broker_grpc.broker import build
+    from broker_grpc.algorithms import machine_of
 
-    return await BrokerProcess(config, build(config), control_fd).run()
+    return await BrokerProcess(config, machine_of(config), control_fd).run()
 
 
 def run_to_exit_code(config: BrokerProcessConfig, control_fd: int | None = None) -> int:

@@ -992,6 +992,97 @@ def _MigrationResume_size(v: m.MigrationResume) -> int:
     return size
 
 
+def _TopicInterest_to_pb(v: m.TopicInterest) -> Any:
+    p = pb.TopicInterest()
+    p.topics.extend(v.topics)
+    p.links.extend(v.links)
+    return p
+
+
+def _TopicInterest_from_pb(p: Any) -> m.TopicInterest:
+    return m.TopicInterest(
+        topics=tuple(p.topics),
+        links=tuple(p.links),
+    )
+
+
+def _TopicInterest_size(v: m.TopicInterest) -> int:
+    size = 0
+    for x in v.topics:
+        size += 1 + size_of_text(x)
+    for x in v.links:
+        size += 1 + size_of_text(x)
+    return size
+
+
+def _OverlayOrder_to_pb(v: m.OverlayOrder) -> Any:
+    p = pb.OverlayOrder()
+    if v.epoch:
+        p.epoch = v.epoch
+    p.neighbours.extend(v.neighbours)
+    return p
+
+
+def _OverlayOrder_from_pb(p: Any) -> m.OverlayOrder:
+    return m.OverlayOrder(
+        epoch=p.epoch,
+        neighbours=tuple(p.neighbours),
+    )
+
+
+def _OverlayOrder_size(v: m.OverlayOrder) -> int:
+    size = 0
+    if v.epoch:
+        size += 1 + size_of_varint(v.epoch)
+    for x in v.neighbours:
+        size += 1 + size_of_text(x)
+    return size
+
+
+def _OverlayReport_to_pb(v: m.OverlayReport) -> Any:
+    p = pb.OverlayReport()
+    if v.epoch:
+        p.epoch = v.epoch
+    p.links.extend(v.links)
+    return p
+
+
+def _OverlayReport_from_pb(p: Any) -> m.OverlayReport:
+    return m.OverlayReport(
+        epoch=p.epoch,
+        links=tuple(p.links),
+    )
+
+
+def _OverlayReport_size(v: m.OverlayReport) -> int:
+    size = 0
+    if v.epoch:
+        size += 1 + size_of_varint(v.epoch)
+    for x in v.links:
+        size += 1 + size_of_text(x)
+    return size
+
+
+def _Farewell_to_pb(v: m.Farewell) -> Any:
+    p = pb.Farewell()
+    if v.reason:
+        p.reason = v.reason
+    return p
+
+
+def _Farewell_from_pb(p: Any) -> m.Farewell:
+    return m.Farewell(
+        reason=p.reason,
+    )
+
+
+def _Farewell_size(v: m.Farewell) -> int:
+    size = 0
+    if v.reason:
+        size += 1 + size_of_text(v.reason)
+    return size
+
+
 # Envelope body: class -> (field number, to protobuf, size)
 BODY_OUT: dict[type, tuple[int, Callable[[Any], Any], Callable[[Any], int]]] = {
     m.Hello: (8, _Hello_to_pb, _Hello_size),
@@ -1023,6 +1114,10 @@ BODY_OUT: dict[type, tuple[int, Callable[[Any], Any], Callable[[Any], int]]] = {
     m.MigrationAbort: (52, _MigrationAbort_to_pb, _MigrationAbort_size),
     m.MigrationResume: (53, _MigrationResume_to_pb, _MigrationResume_size),
     m.MigrationPaused: (54, _MigrationPaused_to_pb, _MigrationPaused_size),
+    m.TopicInterest: (64, _TopicInterest_to_pb, _TopicInterest_size),
+    m.OverlayOrder: (65, _OverlayOrder_to_pb, _OverlayOrder_size),
+    m.OverlayReport: (66, _OverlayReport_to_pb, _OverlayReport_size),
+    m.Farewell: (67, _Farewell_to_pb, _Farewell_size),
 }
 
 # field number -> (protobuf class, from protobuf)
@@ -1056,6 +1151,10 @@ BODY_IN: dict[int, tuple[Any, Callable[[Any], Any]]] = {
     52: (pb.MigrationAbort, _MigrationAbort_from_pb),
     53: (pb.MigrationResume, _MigrationResume_from_pb),
     54: (pb.MigrationPaused, _MigrationPaused_from_pb),
+    64: (pb.TopicInterest, _TopicInterest_from_pb),
+    65: (pb.OverlayOrder, _OverlayOrder_from_pb),
+    66: (pb.OverlayReport, _OverlayReport_from_pb),
+    67: (pb.Farewell, _Farewell_from_pb),
 }
 
 BODY_NAMES: dict[int, str] = {
@@ -1088,4 +1187,8 @@ BODY_NAMES: dict[int, str] = {
     52: "migration_abort",
     53: "migration_resume",
     54: "migration_paused",
+    64: "topic_interest",
+    65: "overlay_order",
+    66: "overlay_report",
+    67: "farewell",
 }

@@ -601,6 +601,77 @@ class MigrationResume(msgspec.Struct, gc=False):
     __hash__ = None  # type: ignore[assignment]
 
 
+class TopicInterest(msgspec.Struct, gc=False):
+    topics: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    wire: bytes = b""
+    wire_size: int = -1
+
+    @property
+    def type(self) -> str:
+        return "topic_interest"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not TopicInterest:
+            return NotImplemented
+        return self.topics == other.topics and self.links == other.links  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class OverlayOrder(msgspec.Struct, gc=False):
+    epoch: int = 0
+    neighbours: tuple[str, ...] = ()
+    wire: bytes = b""
+    wire_size: int = -1
+
+    @property
+    def type(self) -> str:
+        return "overlay_order"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not OverlayOrder:
+            return NotImplemented
+        return self.epoch == other.epoch and self.neighbours == other.neighbours  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class OverlayReport(msgspec.Struct, gc=False):
+    epoch: int = 0
+    links: tuple[str, ...] = ()
+    wire: bytes = b""
+    wire_size: int = -1
+
+    @property
+    def type(self) -> str:
+        return "overlay_report"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not OverlayReport:
+            return NotImplemented
+        return self.epoch == other.epoch and self.links == other.links  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Farewell(msgspec.Struct, gc=False):
+    reason: str = ""
+    wire: bytes = b""
+    wire_size: int = -1
+
+    @property
+    def type(self) -> str:
+        return "farewell"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not Farewell:
+            return NotImplemented
+        return self.reason == other.reason  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 Body = (
     Hello
     | Refusal
@@ -631,6 +702,10 @@ Body = (
     | MigrationAbort
     | MigrationResume
     | MigrationPaused
+    | TopicInterest
+    | OverlayOrder
+    | OverlayReport
+    | Farewell
 )
 
 

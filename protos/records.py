@@ -39,6 +39,10 @@ Kind = Literal[
     "FAULT_ENDED",
     "CRASHED",
     "RUN_ENDED",
+    "JOINED",
+    "LEFT",
+    "REPAIRED",
+    "OVERLAY_UP",
 ]
 
 

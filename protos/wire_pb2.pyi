@@ -378,8 +378,38 @@ class MigrationResume(_message.Message):
     broker: str
     def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[str] = ..., broker: _Optional[str] = ...) -> None: ...
 
+class TopicInterest(_message.Message):
+    __slots__ = ("topics", "links")
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    links: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, topics: _Optional[_Iterable[str]] = ..., links: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class OverlayOrder(_message.Message):
+    __slots__ = ("epoch", "neighbours")
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    NEIGHBOURS_FIELD_NUMBER: _ClassVar[int]
+    epoch: int
+    neighbours: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, epoch: _Optional[int] = ..., neighbours: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class OverlayReport(_message.Message):
+    __slots__ = ("epoch", "links")
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    epoch: int
+    links: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, epoch: _Optional[int] = ..., links: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Farewell(_message.Message):
+    __slots__ = ("reason",)
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    def __init__(self, reason: _Optional[str] = ...) -> None: ...
+
 class Envelope(_message.Message):
-    __slots__ = ("version", "hops", "request", "hello", "refusal", "heartbeat", "heartbeat_answer", "sync_complete", "ack", "advertisement", "subscription", "publication", "unadvertisement", "unsubscription", "discovery_request", "broker_information", "trace_result", "relocation_request", "relocation_answer", "trace_information_request", "trace_information_answer", "ping_request", "ping_answer", "probe", "probe_answer", "migration_order", "migration_advertisement", "migration_update", "migration_complete", "migration_abort", "migration_resume", "migration_paused")
+    __slots__ = ("version", "hops", "request", "hello", "refusal", "heartbeat", "heartbeat_answer", "sync_complete", "ack", "advertisement", "subscription", "publication", "unadvertisement", "unsubscription", "discovery_request", "broker_information", "trace_result", "relocation_request", "relocation_answer", "trace_information_request", "trace_information_answer", "ping_request", "ping_answer", "probe", "probe_answer", "migration_order", "migration_advertisement", "migration_update", "migration_complete", "migration_abort", "migration_resume", "migration_paused", "topic_interest", "overlay_order", "overlay_report", "farewell")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
@@ -412,6 +442,10 @@ class Envelope(_message.Message):
     MIGRATION_ABORT_FIELD_NUMBER: _ClassVar[int]
     MIGRATION_RESUME_FIELD_NUMBER: _ClassVar[int]
     MIGRATION_PAUSED_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_INTEREST_FIELD_NUMBER: _ClassVar[int]
+    OVERLAY_ORDER_FIELD_NUMBER: _ClassVar[int]
+    OVERLAY_REPORT_FIELD_NUMBER: _ClassVar[int]
+    FAREWELL_FIELD_NUMBER: _ClassVar[int]
     version: int
     hops: int
     request: int
@@ -444,4 +478,8 @@ class Envelope(_message.Message):
     migration_abort: MigrationAbort
     migration_resume: MigrationResume
     migration_paused: MigrationPaused
-    def __init__(self, version: _Optional[int] = ..., hops: _Optional[int] = ..., request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., heartbeat_answer: _Optional[_Union[HeartbeatAnswer, _Mapping]] = ..., sync_complete: _Optional[_Union[SyncComplete, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., advertisement: _Optional[_Union[Advertisement, _Mapping]] = ..., subscription: _Optional[_Union[Subscription, _Mapping]] = ..., publication: _Optional[_Union[Publication, _Mapping]] = ..., unadvertisement: _Optional[_Union[Unadvertisement, _Mapping]] = ..., unsubscription: _Optional[_Union[Unsubscription, _Mapping]] = ..., discovery_request: _Optional[_Union[DiscoveryRequest, _Mapping]] = ..., broker_information: _Optional[_Union[BrokerInformation, _Mapping]] = ..., trace_result: _Optional[_Union[TraceResult, _Mapping]] = ..., relocation_request: _Optional[_Union[RelocationRequest, _Mapping]] = ..., relocation_answer: _Optional[_Union[RelocationAnswer, _Mapping]] = ..., trace_information_request: _Optional[_Union[TraceInformationRequest, _Mapping]] = ..., trace_information_answer: _Optional[_Union[TraceInformationAnswer, _Mapping]] = ..., ping_request: _Optional[_Union[PingRequest, _Mapping]] = ..., ping_answer: _Optional[_Union[PingAnswer, _Mapping]] = ..., probe: _Optional[_Union[Probe, _Mapping]] = ..., probe_answer: _Optional[_Union[ProbeAnswer, _Mapping]] = ..., migration_order: _Optional[_Union[MigrationOrder, _Mapping]] = ..., migration_advertisement: _Optional[_Union[MigrationAdvertisement, _Mapping]] = ..., migration_update: _Optional[_Union[MigrationUpdate, _Mapping]] = ..., migration_complete: _Optional[_Union[MigrationComplete, _Mapping]] = ..., migration_abort: _Optional[_Union[MigrationAbort, _Mapping]] = ..., migration_resume: _Optional[_Union[MigrationResume, _Mapping]] = ..., migration_paused: _Optional[_Union[MigrationPaused, _Mapping]] = ...) -> None: ...
+    topic_interest: TopicInterest
+    overlay_order: OverlayOrder
+    overlay_report: OverlayReport
+    farewell: Farewell
+    def __init__(self, version: _Optional[int] = ..., hops: _Optional[int] = ..., request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., heartbeat_answer: _Optional[_Union[HeartbeatAnswer, _Mapping]] = ..., sync_complete: _Optional[_Union[SyncComplete, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., advertisement: _Optional[_Union[Advertisement, _Mapping]] = ..., subscription: _Optional[_Union[Subscription, _Mapping]] = ..., publication: _Optional[_Union[Publication, _Mapping]] = ..., unadvertisement: _Optional[_Union[Unadvertisement, _Mapping]] = ..., unsubscription: _Optional[_Union[Unsubscription, _Mapping]] = ..., discovery_request: _Optional[_Union[DiscoveryRequest, _Mapping]] = ..., broker_information: _Optional[_Union[BrokerInformation, _Mapping]] = ..., trace_result: _Optional[_Union[TraceResult, _Mapping]] = ..., relocation_request: _Optional[_Union[RelocationRequest, _Mapping]] = ..., relocation_answer: _Optional[_Union[RelocationAnswer, _Mapping]] = ..., trace_information_request: _Optional[_Union[TraceInformationRequest, _Mapping]] = ..., trace_information_answer: _Optional[_Union[TraceInformationAnswer, _Mapping]] = ..., ping_request: _Optional[_Union[PingRequest, _Mapping]] = ..., ping_answer: _Optional[_Union[PingAnswer, _Mapping]] = ..., probe: _Optional[_Union[Probe, _Mapping]] = ..., probe_answer: _Optional[_Union[ProbeAnswer, _Mapping]] = ..., migration_order: _Optional[_Union[MigrationOrder, _Mapping]] = ..., migration_advertisement: _Optional[_Union[MigrationAdvertisement, _Mapping]] = ..., migration_update: _Optional[_Union[MigrationUpdate, _Mapping]] = ..., migration_complete: _Optional[_Union[MigrationComplete, _Mapping]] = ..., migration_abort: _Optional[_Union[MigrationAbort, _Mapping]] = ..., migration_resume: _Optional[_Union[MigrationResume, _Mapping]] = ..., migration_paused: _Optional[_Union[MigrationPaused, _Mapping]] = ..., topic_interest: _Optional[_Union[TopicInterest, _Mapping]] = ..., overlay_order: _Optional[_Union[OverlayOrder, _Mapping]] = ..., overlay_report: _Optional[_Union[OverlayReport, _Mapping]] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...

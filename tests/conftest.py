@@ -12,7 +12,12 @@ import signal
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# No test asserts a time: on a busy machine any example may take long.
+hypothesis.settings.register_profile("testbed", deadline=None)
+hypothesis.settings.load_profile("testbed")
 
 ROOT = Path(__file__).resolve().parent.parent
 

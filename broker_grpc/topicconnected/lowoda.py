@@ -7,8 +7,7 @@ from typing import Any
 
 from broker_grpc.topicconnected.lowedges import LowEdges, all_pairs
 from broker_grpc.topicconnected.overlay import N, Overlay, T, bits
-
-RHO = 3.0  # section VI, after Onus and Richa
+from broker_grpc.topicconnected.settings import RHO
 
 
 def low_oda(interests: Mapping[N, Any], rho: float = RHO) -> Overlay[N, T]:

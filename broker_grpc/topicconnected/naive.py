@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from broker_grpc.topicconnected.lowoda import RHO
 from broker_grpc.topicconnected.overlay import Overlay
 from broker_grpc.topicconnected.repair import Edge, attach, mend
+from broker_grpc.topicconnected.settings import RHO
 
 
 class NaiveMaintenance:

@@ -7,11 +7,9 @@ from random import Random
 from typing import Any
 
 from broker_grpc.topicconnected.backups import BuildBackups, PrimaryBackup, build_by_primal_dual
-from broker_grpc.topicconnected.lowoda import RHO
 from broker_grpc.topicconnected.overlay import Overlay, bits
 from broker_grpc.topicconnected.repair import Edge, attach, mend
-
-COVERAGE = 3  # lambda, section V-G
+from broker_grpc.topicconnected.settings import COVERAGE, RHO
 
 
 class ShadowMaintenance:

@@ -18,7 +18,7 @@ FIGURES = ("2", "3", "4", "5", "6", "7", "8")
 POPULARITIES: tuple[Popularity, ...] = ("uniform", "zipf", "exponential")
 SCALES = {
     "smoke": (Setting(nodes=150, topics=30, smallest=3, largest=15, rounds=60), 10),
-    "full": (Setting(), 25),
+    "full": (Setting(), 50),
 }
 SEED = 1
 

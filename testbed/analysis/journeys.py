@@ -98,12 +98,11 @@ def run_journeys(events: pd.DataFrame, world: World) -> pd.DataFrame:
 def _ways(by_kind: dict[str, pd.DataFrame], world: World) -> pd.DataFrame:
     """One row per (publication, broker) it reached: sums over the way from the first broker to it."""
     processed = by_kind["PROCESSED"].sort_values(["t_us"], kind="stable").drop_duplicates(["message", "node"])
-    forwarded = by_kind["FORWARDED"].sort_values(["t_us"], kind="stable").drop_duplicates(["message", "peer"])
-    edges = forwarded[["message", "node", "peer", "sending_us"]].rename(
-        columns={"node": "parent", "peer": "node"}
-    )
-    keep = processed[["message", "node", "t_us", "queueing_us", "matching_us"]]
-    ways = keep.merge(edges, on=["message", "node"], how="left").reset_index(drop=True)
+    forwarded = by_kind["FORWARDED"].sort_values(["t_us"], kind="stable")
+    keep = _with_parents(processed, forwarded)
+    edges = forwarded.drop_duplicates(["message", "node", "peer"])[["message", "node", "peer", "sending_us"]]
+    edges = edges.rename(columns={"node": "parent", "peer": "node"})
+    ways = keep.merge(edges, on=["message", "node", "parent"], how="left").reset_index(drop=True)
     position = pd.Series(ways.index, index=pd.MultiIndex.from_frame(ways[["message", "node"]]))
     parent = _parents(ways, position)
     delay, links = world.between(ways["parent"].fillna(""), ways["node"])
@@ -120,6 +119,21 @@ def _ways(by_kind: dict[str, pd.DataFrame], world: World) -> pd.DataFrame:
     early = np.where(linked, times[np.maximum(parent, 0)] - times, 0)
     return ways[["message", "node", "t_us"]].assign(
         **sums, first_broker=ways["node"].to_numpy()[root], early_us=early
+    )
+
+
+def _with_parents(processed: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFrame:
+    """Adds whom the copy came from: as the broker logged it, else whoever forwarded one to it first.
+
+    On an overlay with cycles a broker gets several copies; only the log knows which came first.
+    """
+    first = forwarded.drop_duplicates(["message", "peer"])[["message", "node", "peer"]]
+    first = first.rename(columns={"node": "forwarder", "peer": "node"})
+    keep = processed[["message", "node", "peer", "t_us", "queueing_us", "matching_us"]]
+    keep = keep.merge(first, on=["message", "node"], how="left")
+    logged = keep["peer"].fillna("")
+    return keep.assign(parent=logged.where(logged != "", keep["forwarder"])).drop(
+        columns=["peer", "forwarder"]
     )
 
 

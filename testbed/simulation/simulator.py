@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from broker_grpc.broker import Broker, build
+from broker_grpc.algorithms import machine_of
 from broker_grpc.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.limits import Limits, limits_from
@@ -19,6 +20,7 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
+from broker_grpc.topicconnected.broker import TopicBroker
 from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 from testbed.emulation.runner import stimuli
@@ -33,6 +35,9 @@ from testbed.simulation.wires import Wires
 from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
 
+if TYPE_CHECKING:
+    from broker_grpc.algorithms import BrokerMachine
+
 START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant, so that runs repeat
 HARNESS = "harness"
 STOP_LIMIT_US = 10_000_000  # what has not ended by then is cut off
@@ -44,7 +49,7 @@ class Process:
     __slots__ = ("id", "kind", "machine", "pipes", "receive", "steady", "wake_us")
 
     def __init__(
-        self, id_: str, kind: PeerKind, machine: Broker | ClientScript, pipes: dict[str, Pipe]
+        self, id_: str, kind: PeerKind, machine: BrokerMachine | ClientScript, pipes: dict[str, Pipe]
     ) -> None:
         self.id = id_
         self.kind: PeerKind = kind
@@ -52,7 +57,7 @@ class Process:
         self.receive = machine.receive
         self.pipes = pipes  # its live streams
         # A publication that comes in moves no deadline.
-        self.steady = machine.steady if isinstance(machine, Broker) else True
+        self.steady = True if isinstance(machine, ClientScript) else machine.steady
         self.wake_us = -1  # -1 = none
 
 
@@ -194,10 +199,10 @@ class Simulator:
         brokers: dict[str, BrokerLook] = {}
         clients: dict[str, ClientLook] = {}
         for running in self._running.values():
-            if isinstance(running.machine, Broker):
-                brokers[running.id] = _broker_look(running.machine.status())
-            else:
+            if isinstance(running.machine, ClientScript):
                 clients[running.id] = _client_look(running.machine)
+            else:
+                brokers[running.id] = _broker_look(running.machine.status())
         return Look(brokers, clients)
 
     # ------------------------------------------------------------ life of processes
@@ -225,7 +230,7 @@ class Simulator:
             incarnation=self._incarnations[id_],
             sample_every_us=self.plan.sample_every_us,
         )
-        process = self._running[id_] = Process(id_, "broker", build(config), self.streams.pipes_of(id_))
+        process = self._running[id_] = Process(id_, "broker", machine_of(config), self.streams.pipes_of(id_))
         self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
         for neighbour in self._dials[id_]:
             self.streams.open(id_, neighbour)
@@ -250,7 +255,9 @@ class Simulator:
         process = self._running.get(id_)
         if process is None:
             return
-        if isinstance(process.machine, Broker):
+        if not isinstance(process.machine, ClientScript):
+            if isinstance(process.machine, TopicBroker):
+                self._apply(process, process.machine.farewell(self.agenda.now_us))
             self.log(id_, LogEvent(kind="STOPPED"))
             self._crash(id_, "stopped")
         else:

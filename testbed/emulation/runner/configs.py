@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from broker_grpc.algorithms import OVERLAY_ALGORITHMS
 from testbed.topology.plan import Broker, Plan
 
 Config = dict[str, Any]
@@ -33,13 +34,25 @@ def neighbours(plan: Plan, broker: str) -> list[Config]:
     return found
 
 
+def address_book(plan: Plan, broker: Broker) -> list[Config]:
+    """Brokers that it may have to link with in the course of the run, because its algorithm says so."""
+    if broker.algorithm.get("name") not in OVERLAY_ALGORITHMS:
+        return []
+    linked = {neighbour["id"] for neighbour in neighbours(plan, broker.id)} | {broker.id}
+    return [
+        {"id": id_, "address": where, "dial": False}
+        for id_, where in addresses(plan).items()
+        if id_ not in linked
+    ]
+
+
 def broker_config(
     plan: Plan, broker: Broker, incarnation: int, events: Path, offset_us: int, tls: Mapping[str, str] | None
 ) -> Config:
     return {
         "broker": broker.id,
         "listen": address(broker),
-        "neighbours": neighbours(plan, broker.id),
+        "neighbours": neighbours(plan, broker.id) + address_book(plan, broker),
         "options": broker.options,
         "algorithm": broker.algorithm,
         "seed": broker.seed,

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
+from broker_grpc.algorithms import Settings, settings
 from broker_grpc.config import BrokerOptions, broker_options
 from broker_grpc.content.language import parse_filter
 from broker_grpc.errors import BrokerError
-from broker_grpc.relocation.settings import Settings, settings
 from testbed.errors import InputError, did_you_mean
 from testbed.topology.plan import Client, PublicationPlan
 from testbed.topology.resolve.brokers import BrokerDraft

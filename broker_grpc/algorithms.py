@@ -1,0 +1,62 @@
+"""What `algorithm: {name: ...}` of a broker may say, and the machine it makes of the broker.
+
+Machines are imported when they are wanted: the coordinator's arrays are none of a plain broker's business.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from broker_grpc.config import BrokerOptions, BrokerProcessConfig, broker_options
+from broker_grpc.errors import BrokerError
+from broker_grpc.relocation.settings import GrapeSettings, PopSettings
+from broker_grpc.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
+
+if TYPE_CHECKING:
+    from broker_grpc.broker import Broker
+    from broker_grpc.topicconnected.broker import TopicBroker
+    from broker_grpc.topicconnected.coordinator import Coordinator
+
+    BrokerMachine = Broker | TopicBroker | Coordinator
+
+Settings = PopSettings | GrapeSettings | TopicBrokerSettings | CoordinatorSettings
+OVERLAY_ALGORITHMS = ("topic_connected", "coordinator")  # routing of their own, on links of their own
+
+
+def settings(algorithm: dict[str, Any]) -> Settings:
+    """From a plan's `algorithm`. Raises BrokerError that names the field."""
+    try:
+        chosen: Settings = msgspec.convert(algorithm, Settings)
+    except msgspec.ValidationError as error:
+        raise BrokerError(f"algorithm {algorithm.get('name')!r}: {error}") from None
+    return chosen
+
+
+def machine_of(config: BrokerProcessConfig) -> BrokerMachine:
+    """The machine of a broker process; raises BrokerError for options or parameters it does not know."""
+    chosen = settings(config.algorithm) if config.algorithm else None
+    if isinstance(chosen, TopicBrokerSettings):
+        from broker_grpc.topicconnected.broker import TopicBroker
+
+        addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
+        return TopicBroker(config.broker, chosen, _options(config), addresses, config.incarnation)
+    if isinstance(chosen, CoordinatorSettings):
+        from broker_grpc.topicconnected.coordinator import Coordinator
+
+        random = Random(config.seed)
+        return Coordinator(config.broker, chosen, _options(config), config.incarnation, random)
+    from broker_grpc.broker import build
+
+    return build(config)
+
+
+def _options(config: BrokerProcessConfig) -> BrokerOptions:
+    try:
+        options = broker_options(config.options)
+    except msgspec.ValidationError as error:
+        raise BrokerError(f"options of broker {config.broker}: {error}") from None
+    options.sample_every_us = options.sample_every_us or config.sample_every_us
+    return options
