@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from broker_grpc.topicconnected.overlay import Overlay, bits
 
 
@@ -37,4 +39,15 @@ def components(overlay: Overlay[Any, Any], topic: int) -> list[int]:
 def is_topic_connected(overlay: Overlay[Any, Any], topics: int | None = None) -> bool:
     """For every topic (of the mask), at most one component."""
     chosen = range(len(overlay.subscribers)) if topics is None else bits(topics)
-    return all(len(components(overlay, t)) <= 1 for t in chosen)
+    return all(_is_connected(overlay, t) for t in chosen)
+
+
+def _is_connected(overlay: Overlay[Any, Any], topic: int) -> bool:
+    """By a plain walk: it shares nothing with what the repairs use, and must not."""
+    unseen = set(np.flatnonzero(overlay.membership[topic]).tolist())
+    frontier = [unseen.pop()] if unseen else []
+    while frontier:
+        reached = overlay.adjacent[frontier.pop()] & unseen
+        unseen -= reached
+        frontier.extend(reached)
+    return not unseen

@@ -41,6 +41,7 @@ class Overlay(Generic[N, T]):
         self.topic_name: list[T] = []
         self.topics: list[int] = []  # node -> topic mask
         self.neighbours: list[int] = []  # node -> node mask
+        self.adjacent: list[set[int]] = []  # the same as sets, for walks
         self.degree: list[int] = []
         self.subscribers: list[int] = []  # topic -> node mask
         self.alive = 0  # node mask
@@ -66,6 +67,7 @@ class Overlay(Generic[N, T]):
         self._grow(len(self.topic_name), i + 1)
         self.membership[list(bits(mask)), i] = True
         self.neighbours.append(0)
+        self.adjacent.append(set())
         self.degree.append(0)
         self.alive |= 1 << i
         return i
@@ -106,6 +108,8 @@ class Overlay(Generic[N, T]):
             raise ValueError(f"link {self.name[i]!r}-{self.name[j]!r} cannot be added")
         self.neighbours[i] |= 1 << j
         self.neighbours[j] |= 1 << i
+        self.adjacent[i].add(j)
+        self.adjacent[j].add(i)
         self._count(i, 1)
         self._count(j, 1)
         self.edge_count += 1
@@ -113,6 +117,8 @@ class Overlay(Generic[N, T]):
     def remove_edge(self, i: int, j: int) -> None:
         self.neighbours[i] &= ~(1 << j)
         self.neighbours[j] &= ~(1 << i)
+        self.adjacent[i].discard(j)
+        self.adjacent[j].discard(i)
         self._count(i, -1)
         self._count(j, -1)
         self.edge_count -= 1
@@ -133,7 +139,7 @@ class Overlay(Generic[N, T]):
         return [self.name[i] for i in bits(self.alive)]
 
     def max_degree(self) -> int:
-        return max((self.degree[i] for i in bits(self.alive)), default=0)
+        return int(self.degrees.max(initial=0))  # who left has no links
 
     def average_degree(self) -> float:
         size = self.alive.bit_count()
@@ -147,6 +153,7 @@ class Overlay(Generic[N, T]):
         other.topic_name = list(self.topic_name)
         other.topics = list(self.topics)
         other.neighbours = list(self.neighbours)
+        other.adjacent = [set(nodes) for nodes in self.adjacent]
         other.degree = list(self.degree)
         other.subscribers = list(self.subscribers)
         other.alive = self.alive

@@ -149,6 +149,18 @@ def test_backups_share_a_topic_and_cover_all_topics_lambda_times() -> None:
             assert (backups & others).bit_count() >= min(2, others.bit_count())
 
 
+@settings(max_examples=100, deadline=None)
+@given(interests, st.data())
+def test_connectivity_is_what_the_definition_says(inst: reference.Interests, data: st.DataObject) -> None:
+    """Also when links are missing: the check that every round relies on can fail."""
+    overlay = build(inst, 3.0)
+    for a, b in sorted(overlay.edges()):
+        if data.draw(st.booleans()):
+            overlay.remove_edge(overlay.index[a], overlay.index[b])
+    topics = set().union(*inst.values())
+    assert is_topic_connected(overlay) == reference.is_connected(inst, topics, overlay.edges())
+
+
 # ---------------------------------------------------------------- bad cases
 
 
