@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,12 +35,15 @@ ENGINES = ("auto", "host", "guest", "simulate")
 @click.option(
     "--memory", type=click.IntRange(min=256), metavar="MB", help="Of a guest (default: from the plan)."
 )
+@click.option("--on", "place", metavar="[USER@]HOST[:FOLDER]",
+              help="Run it over ssh, in the testbed of another machine (default: ~/testbed).")  # fmt: skip
 @click.option("--watch", is_flag=True, help="Serve the run's page while it goes on, to this machine only.")
 @click.option("--dry-run", is_flag=True, help="Check, say what would run and where, and start nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Progress and outcome as JSON lines.")
 def command(
     topology: Path, engine: str, clock: str | None, results: Path, seed: int | None,
-    settings: tuple[str, ...], keep: bool, memory: int | None, watch: bool, dry_run: bool, as_json: bool,
+    settings: tuple[str, ...], keep: bool, memory: int | None, place: str | None, watch: bool, dry_run: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Run an experiment: network, brokers, clients, timeline, results.
 
@@ -49,13 +54,18 @@ def command(
       testbed deploy topo.yaml --set duration=10s --set overlay.fanout=3
       testbed deploy topo.yaml --watch           its page, while it runs
       testbed deploy topo.yaml --keep            then: testbed status, exec, shell, stop
+      testbed deploy topo.yaml --on me@bigger    on another machine; the results come back here
 
     Exit code 0: the run is done and the network was as planned. 1: the run failed or was stopped, or the
     round-trip probes were off by more than the limit. 2: wrong use or a bad file; nothing was started.
     """
     plan = load(topology, seed, settings)
+    if place is not None and (keep or watch or dry_run):
+        raise click.UsageError("--on goes with neither --keep nor --watch nor --dry-run\nfix: leave one out")
     if dry_run:
         return describe(plan, engine, clock)
+    if place is not None:
+        return run_elsewhere(place, plan, topology, results, engine, clock, memory or 0, as_json)
     return run_plan(plan, topology, results, engine, clock, keep, memory or 0, as_json, watch)
 
 
@@ -81,6 +91,29 @@ def run_plan(
     show = watched(folder, view(as_json)) if watch else view(as_json)
     try:
         outcome = deploy(folder, chosen, Options(its_clock, keep, memory_mb), show)
+    finally:
+        show.close()
+    tell(outcome, as_json)
+    return outcome.code
+
+
+def run_elsewhere(
+    place: str, plan: Plan, source: Path, results: Path, engine: str, clock: str | None, memory_mb: int,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """The same on another machine; the run folder comes back."""
+    from testbed.emulation.display import view
+    from testbed.emulation.remote.job import Job
+    from testbed.emulation.remote.near import deploy_on, parse_place
+
+    where = parse_place(place)
+    command_line = shlex.join(["testbed", *sys.argv[1:]])
+    text = source.read_text(encoding="utf-8")
+    show = view(as_json)
+    try:
+        outcome = deploy_on(
+            where, Job(plan, text, engine, clock or "", memory_mb, command_line), results, show
+        )
     finally:
         show.close()
     tell(outcome, as_json)
