@@ -23,7 +23,7 @@ from broker_grpc.links import Links, Peer
 from broker_grpc.machine import CloseLink, Effects, Log, PeerDown, PeerUp, Received, Rejected, Stimulus
 from broker_grpc.outbox import UNCOUNTED, Outbox, id_of
 from broker_grpc.routekeeper import RouteKeeper
-from broker_grpc.service import Monitor, OutputQueue, Sampler
+from broker_grpc.service import Arrival, Monitor, OutputQueue, Sampler
 from broker_grpc.station import Station
 from protos.envelope import TYPE_OF, encoded_size, publication_size
 from protos.messages import (
@@ -36,18 +36,35 @@ from protos.messages import (
     Heartbeat,
     HeartbeatAnswer,
     Hello,
+    MigrationAdvertisement,
+    MigrationComplete,
+    MigrationPaused,
+    MigrationUpdate,
+    PingAnswer,
     Probe,
     ProbeAnswer,
     Publication,
     Refusal,
+    RelocationAnswer,
+    RelocationRequest,
     Subscription,
     SyncComplete,
+    TraceInformationAnswer,
+    TraceInformationRequest,
+    TraceResult,
     Unadvertisement,
     Unsubscription,
 )
 from protos.records import LogEvent
 
 Action = Callable[[Peer, Envelope, Any], None]
+
+# What only one kind of peer may say: anything else of these types is refused.
+FROM_BROKERS = frozenset(
+    (SyncComplete, Heartbeat, HeartbeatAnswer, BrokerInformation, TraceResult, RelocationRequest,
+     RelocationAnswer, TraceInformationRequest, TraceInformationAnswer, MigrationUpdate, MigrationComplete)
+)  # fmt: skip
+FROM_CLIENTS = frozenset((PingAnswer, MigrationPaused, MigrationAdvertisement))
 
 
 class Broker:
@@ -79,6 +96,7 @@ class Broker:
         if output is not None:
             self._station = Station(
                 options,
+                self.links,
                 self.routing.prt.index,
                 self._outbox,
                 output,
@@ -130,7 +148,7 @@ class Broker:
         elif kind is PeerDown:
             self._peer_down(stimulus)  # type: ignore[arg-type]
         elif kind is Rejected:
-            self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail)  # type: ignore[union-attr]
+            self._rejected(stimulus)  # type: ignore[arg-type]
         return effects
 
     def receive(self, now_us: int, peer: str, envelope: Envelope) -> Effects:
@@ -167,7 +185,7 @@ class Broker:
         if _reached(self.links.next_deadline_us(), now_us):
             self._beat(now_us)
         if _reached(self._sampler.next_deadline_us(), now_us):
-            for event in self._sampler.sample(now_us, len(self._station or ())):
+            for event in self._sampler.sample(now_us, self.waiting):
                 self.log(event)
         if self._layer is not None and _reached(self._layer.next_deadline_us(), now_us):
             self._layer.deadline(now_us)
@@ -176,6 +194,8 @@ class Broker:
 
     def _publication(self, now_us: int, source: str, envelope: Envelope) -> None:
         if source not in self._brokers:
+            if source not in self._clients:
+                return self._outbox.drop(source, envelope, "not connected")
             accepted = self._accept(now_us, source, envelope)
             if accepted is None:
                 return
@@ -184,15 +204,18 @@ class Broker:
         self._distribute(now_us, source, envelope, targets, 0, 0)
 
     def _matched(
-        self, now_us: int, source: str, envelope: Envelope, targets: set[str],
-        queueing_us: int, matching_us: int,
-    ) -> None:  # fmt: skip
-        """The station has matched a publication."""
-        accepted: Envelope | None = envelope
-        if source not in self._brokers:
-            accepted = self._accept(now_us, source, envelope)
-        if accepted is not None:
-            self._distribute(now_us, source, accepted, targets, queueing_us, matching_us)
+        self, now_us: int, arrival: Arrival, targets: set[str], queueing_us: int, matching_us: int
+    ) -> None:
+        """The station has matched a publication; whoever sent it may be gone by now."""
+        source, accepted = arrival.peer, arrival.envelope
+        if arrival.stream is None:
+            return self._outbox.drop(source, accepted, "not connected")
+        if arrival.stream.kind == "client":
+            checked = self._accept(now_us, source, accepted)
+            if checked is None:
+                return
+            accepted = checked
+        self._distribute(now_us, source, accepted, targets, queueing_us, matching_us)
 
     def _distribute(
         self, now_us: int, source: str, envelope: Envelope, targets: set[str],
@@ -234,9 +257,6 @@ class Broker:
 
     def _accept(self, now_us: int, source: str, envelope: Envelope) -> Envelope | None:
         """A publication of a local client, checked; None if it is refused."""
-        if source not in self._clients:
-            self._outbox.drop(source, envelope, "not connected")
-            return None
         publication: Publication = envelope.body  # type: ignore[assignment]
         try:
             self._check_publication(source, publication)
@@ -279,13 +299,19 @@ class Broker:
             self._outbox.refuse(source, error.reason, str(error), envelope.request, id_of(body))
 
     def _act(self, peer: Peer, envelope: Envelope) -> None:
-        action = self._actions.get(envelope.body.__class__)
+        kind = envelope.body.__class__
+        if kind in (FROM_BROKERS if peer.kind == "client" else FROM_CLIENTS):
+            raise ProtocolError(f"a {peer.kind} does not send a {TYPE_OF[kind]}")
+        action = self._actions.get(kind)
         if action is not None:
             action(peer, envelope, envelope.body)
         elif self._layer is not None:
             self._layer.received(self._outbox.now_us, peer.name, envelope)
         else:
             raise ProtocolError(f"this broker runs no algorithm that knows {envelope.body.type}")
+
+    def _rejected(self, stimulus: Rejected) -> None:
+        self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail, stimulus.request)
 
     def _heartbeat(self, peer: Peer, envelope: Envelope, body: Heartbeat) -> None:
         self._outbox.send(peer.name, HeartbeatAnswer(body.sequence))
@@ -366,6 +392,11 @@ class Broker:
 
     def has_client(self, client: str) -> bool:
         return client in self._clients
+
+    @property
+    def waiting(self) -> int:
+        """Messages in the queues of the service model."""
+        return len(self._station) if self._station is not None else 0
 
     def status(self) -> dict[str, Any]:
         """The fields of StatusAnswer that a machine knows; `links` says which are synchronised.

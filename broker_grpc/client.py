@@ -13,10 +13,11 @@ broker.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 
 import msgspec
@@ -33,6 +34,7 @@ from broker_grpc.tls import TlsFiles
 from protos.messages import Value
 
 HIGH_WATER = 1000  # messages on their way out, above which `publish` waits
+LOG_FLUSH_S = 1.0
 
 
 class NotConnected(BrokerError):
@@ -99,7 +101,7 @@ class Client:
         self._room = notifications
         self._options = options
         self._inbox: deque[Notification] = deque()
-        self._reader: asyncio.Future[None] | None = None
+        self._arrived = asyncio.Event()
         self._answers: dict[int, asyncio.Future[Answered]] = {}
         self._connected = asyncio.Event()
         self._gone = asyncio.Event()
@@ -108,11 +110,15 @@ class Client:
     # ------------------------------------------------------------ connection
 
     async def __aenter__(self) -> Client:
-        # Seconds since the epoch grow from one process to the next of the same id.
-        incarnation = int(time.time())
-        self._log = EventLog(os.fspath(self._events), self.id, self._clock)
+        incarnation = _next_incarnation()
+        self._log = EventLog(os.fspath(self._events), self.id, self._clock, on_first=self._flush_later)
         self._machine = ClientMachine(
-            self.id, self._broker, self.address, incarnation=incarnation, options=self._options
+            self.id,
+            self._broker,
+            self.address,
+            incarnation=incarnation,
+            options=self._options,
+            publication_prefix=f"{self.id}.{incarnation:x}-{os.getpid():x}",
         )
         self._runtime = ClientRuntime(
             self._machine,
@@ -133,11 +139,21 @@ class Client:
             async with asyncio.timeout(self._timeout_s):
                 await self._connected.wait()
         except TimeoutError:
-            await self._runtime.hang_up()
-            self._log.close()
-            raise NotConnected(
-                f"no broker answers {self.id!r} at {self.address} within {self._timeout_s:g} s"
-            ) from None
+            raise NotConnected(self._why_not()) from None
+        finally:
+            if not self._connected.is_set():  # also when the caller has given up
+                self._closed = True
+                await self._runtime.hang_up()
+                self._log.close()
+
+    def _why_not(self) -> str:
+        where = f"{self.id!r} at {self.address}"
+        if self._runtime.refusal:
+            return f"the broker did not take {where}: {self._runtime.refusal}"
+        return f"no broker answers {where} within {self._timeout_s:g} s"
+
+    def _flush_later(self) -> None:
+        asyncio.get_running_loop().call_later(LOG_FLUSH_S, self._log.flush)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -151,14 +167,15 @@ class Client:
         self._closed = True
         self._runtime.act(self._machine.close(self._runtime.now_us()))
         self._handled()
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                await self._gone.wait()
-        except TimeoutError:
-            pass  # the broker does not answer: hang up all the same
+        left = self._runtime.queued + 1
+        while not self._gone.is_set() and self._runtime.queued < left:
+            left = self._runtime.queued
+            with contextlib.suppress(TimeoutError):  # nothing moves: hang up all the same
+                async with asyncio.timeout(self._timeout_s):
+                    await self._gone.wait()
         await self._runtime.hang_up()
         self._log.close()
-        self._wake_reader()
+        self._arrived.set()
 
     @property
     def connected(self) -> bool:
@@ -173,12 +190,24 @@ class Client:
 
     async def subscribe(self, filter: str | Filter, group: str = "") -> Held:
         """Returns when the broker has taken it. LanguageError or Refused."""
+        self._check_open()
         token, effects = self._machine.subscribe(self._runtime.now_us(), _filter(filter), group)
-        return await self._answered(token, effects)
+        return await self._granted(token, effects)
 
     async def advertise(self, filter: str | Filter, group: str = "") -> Held:
+        self._check_open()
         token, effects = self._machine.advertise(self._runtime.now_us(), _filter(filter), group)
-        return await self._answered(token, effects)
+        return await self._granted(token, effects)
+
+    async def _granted(self, token: int, effects: Effects) -> Held:
+        held = await self._answered(token, effects)
+        if not held.id:
+            raise NotConnected(f"client {self.id!r} was closed before the broker answered")
+        return held
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise NotConnected(f"client {self.id!r} is closed")
 
     async def withdraw(self, held: Held) -> None:
         """Unsubscribe or unadvertise."""
@@ -187,18 +216,24 @@ class Client:
     unsubscribe = withdraw
     unadvertise = withdraw
 
-    async def publish(self, content: str | dict[str, Value], payload: bytes = b"") -> str:
+    async def publish(
+        self, content: str | Mapping[str, Value], payload: bytes = b"", advertisement: Held | None = None
+    ) -> str:
         """Hand over one publication, and return its id. Waits while the broker does not keep up.
 
-        LanguageError for bad content, LimitExceeded for more payload than any broker would take.
+        `advertisement`: to which of ours it belongs; else the first that it matches. LanguageError for bad
+        content, LimitExceeded for more payload than any broker would take, NotConnected after `close`.
         """
+        self._check_open()
         limit = self._runtime.limits.max_message_bytes
         if len(payload) > limit:
             raise LimitExceeded(f"a payload of {len(payload)} bytes; at most {limit} are accepted")
-        attributes = parse_publication(content) if isinstance(content, str) else content
-        while self._runtime.queued >= HIGH_WATER and self._runtime.sessions:
+        # A copy: it may wait in a buffer while the caller goes on to use the dictionary.
+        attributes = parse_publication(content) if isinstance(content, str) else dict(content)
+        while self._runtime.queued >= HIGH_WATER:
             await asyncio.gather(*(session.drained() for session in self._runtime.sessions.values()))
-        id_, effects = self._machine.publish(self._runtime.now_us(), attributes, payload)
+        token = advertisement.token if advertisement is not None else 0
+        id_, effects = self._machine.publish(self._runtime.now_us(), attributes, payload, token)
         self._runtime.act(effects)
         return id_
 
@@ -207,11 +242,20 @@ class Client:
         self._runtime.act(effects)
         try:
             result = await answer
+        except asyncio.CancelledError:
+            self._give_up(token)
+            raise
         finally:
             self._answers.pop(token, None)
         if result.error:
             raise Refused(result.error)
         return Held(token, result.id)
+
+    def _give_up(self, token: int) -> None:
+        """Nobody waits for the answer any more: nobody could ever withdraw what it would grant."""
+        item = self._machine.items.get(token)
+        if item is not None and not item.leaving and not self._closed:
+            self._runtime.act(self._machine.withdraw(self._runtime.now_us(), token))
 
     # ------------------------------------------------------------ notifications
 
@@ -222,8 +266,8 @@ class Client:
         while not self._inbox:
             if self._closed:
                 raise StopAsyncIteration
-            self._reader = asyncio.get_running_loop().create_future()
-            await self._reader
+            self._arrived.clear()
+            await self._arrived.wait()
         return self._inbox.popleft()
 
     def _effect(self, effect: Effect) -> None:
@@ -250,12 +294,7 @@ class Client:
                 effect.hops,
             )
         )
-        self._wake_reader()
-
-    def _wake_reader(self) -> None:
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
-        self._reader = None
+        self._arrived.set()
 
     def _handled(self) -> None:
         if self._machine.broker in self._machine.connected:
@@ -264,6 +303,16 @@ class Client:
             self._connected.clear()
         if self._machine.closed:
             self._gone.set()
+
+
+_last_incarnation = 0
+
+
+def _next_incarnation() -> int:
+    """Grows from one client to the next of the same id, in this process and from one process to the next."""
+    global _last_incarnation
+    _last_incarnation = max(time.time_ns() // 1_000_000, _last_incarnation + 1)
+    return _last_incarnation
 
 
 def _filter(filter: str | Filter) -> Filter:

@@ -75,7 +75,9 @@ class ClientMachine:
         group: str = "",
         incarnation: int = 1,
         options: ClientOptions | None = None,
+        publication_prefix: str = "",
     ) -> None:
+        """`publication_prefix` of publication ids, unique in the run; else made of id and incarnation."""
         self.id = id_
         self.broker = broker  # where new requests go; changes when a publisher has migrated
         # Shared: a copy for each of many clients of many brokers would be most of the memory.
@@ -88,7 +90,7 @@ class ClientMachine:
         self.items: dict[int, Item] = {}
         self.now_us = 0
         self._out: Effects = []
-        prefix = id_ if incarnation <= 1 else f"{id_}.{incarnation}"
+        prefix = publication_prefix or (id_ if incarnation <= 1 else f"{id_}.{incarnation}")
         self._token = 0
         self._request = 0
         self._requests: dict[int, tuple[int, bool]] = {}  # request -> (token, is a withdrawal)
@@ -140,7 +142,8 @@ class ClientMachine:
     ) -> tuple[str, Effects]:
         """Hand over, or buffer, one publication; raises LanguageError. Returns its id.
 
-        `advertisement` is the token of the advertisement it belongs to; 0 = the first one.
+        `advertisement` is the token of the advertisement it belongs to; 0 = the first that it matches, or
+        the first.
         """
         check_attributes(attributes)
         self._begin(now_us)
@@ -230,8 +233,10 @@ class ClientMachine:
         if isinstance(body, Ack):
             self._acknowledged(peer, envelope.request, body)
         elif isinstance(body, Refusal):
-            self.log("REFUSED", peer=peer, detail=f"{body.reason}: {body.detail}")
-            self._acknowledged(peer, envelope.request, Ack("", f"{body.reason}: {body.detail}"))
+            if envelope.request in self._requests:
+                self._acknowledged(peer, envelope.request, Ack("", f"{body.reason}: {body.detail}"))
+            else:
+                self.log("REFUSED", peer=peer, detail=f"{body.reason}: {body.detail}")
         elif isinstance(body, PingRequest):
             self._pings.asked(peer, body)
         elif isinstance(body, ProbeAnswer):
@@ -341,6 +346,7 @@ class ClientMachine:
             self._left(item)
         elif ack.error:
             del self.items[token]
+            self.log("REFUSED", peer=peer, detail=ack.error, group=item.group)
             self._out.append(Answered(token, error=ack.error))
             self._publications.drop_waiting(token, ack.error)
         else:

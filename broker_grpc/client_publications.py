@@ -34,7 +34,7 @@ class Publications:
 
     def publish(self, attributes: dict[str, Value], payload: bytes, advertisement: int) -> str:
         client = self._client
-        token = advertisement or self._first_advertisement()
+        token = advertisement or self._advertisement_of(attributes)
         self._sequence += 1
         id_ = f"{self._id_prefix}:{self._sequence}"
         publication = Publication(id_, client.id, "", client.now_us, attributes, payload)
@@ -45,11 +45,15 @@ class Publications:
             self._hand_over(token, publication)
         return id_
 
-    def _first_advertisement(self) -> int:
+    def _advertisement_of(self, attributes: dict[str, Value]) -> int:
+        """The first that the publication matches; if it matches none, the first."""
+        first = 0
         for token, item in self._client.items.items():
             if item.is_advertisement and not item.leaving:
-                return token
-        return 0
+                if item.filter.matches(attributes):
+                    return token
+                first = first or token
+        return first
 
     def _ready(self, token: int) -> bool:
         """Whether a publication of this advertisement can be handed over now."""

@@ -34,8 +34,14 @@ class ClientRuntime(Runtime):
 
     @property
     def queued(self) -> int:
-        """Messages that wait: in the machine for a connection, or in a stream for the network."""
-        return self.machine.buffered + sum(session.queued for session in self.sessions.values())
+        """Messages that wait in a stream for the network. What waits in the machine, for a connection or the
+        end of a migration, is bounded by the machine's own buffer."""
+        return sum(session.queued for session in self.sessions.values())
+
+    @property
+    def refusal(self) -> str:
+        """What a broker said when it last refused our hello; empty = none did."""
+        return self._dialler.refusal
 
     async def hang_up(self) -> None:
         """Drop all streams at once."""

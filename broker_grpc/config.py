@@ -75,7 +75,7 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
         )
 
 
-class Neighbour(msgspec.Struct, omit_defaults=True):
+class Neighbour(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     id: str
     address: str  # ip:port
     dial: bool = False  # this side opens the link
@@ -89,7 +89,7 @@ class Tls(msgspec.Struct):
     key: str
 
 
-class BrokerProcessConfig(msgspec.Struct, omit_defaults=True):
+class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """All that a broker process needs to know."""
 
     broker: str

@@ -21,6 +21,11 @@ async def converse(session: Session, runtime: Runtime) -> str:
         reason = session.closing or reason
         if not session.closing:
             raise
+    except Exception as error:
+        # A defect of ours: whoever owns the loop decides what becomes of the process.
+        reason = f"{type(error).__name__}: {error}"
+        message = f"a message of {session.peer} could not be handled"
+        asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
     finally:
         session.ended.set()
         runtime.detach(session, reason)

@@ -47,7 +47,7 @@ class Discovery:
     def _refuse_cycle(self, id_: str) -> None:
         for link, check in self._checks.items():
             if check == id_:
-                self._outbox.effects.append(CloseLink(link, "the overlay is not a tree"))
+                self._outbox.effects.append(CloseLink(link, "the overlay is not a tree", forever=True))
                 raise ProtocolError(f"the overlay is not a tree: a second path leads over the link to {link}")
 
     # ------------------------------------------------------------ floods

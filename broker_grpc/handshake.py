@@ -99,6 +99,8 @@ def check_taken(stream: Stream, greeting: Hello, live: Session | None) -> None:
     """An id with a live stream: only its owner's newer stream may replace it."""
     if live is None:
         return
+    if WIRE_KIND[live.kind] != greeting.kind:
+        raise DuplicateError(f"{greeting.id!r} is the id of a {live.kind} that is connected")
     if greeting.incarnation <= live.incarnation:
         raise DuplicateError(
             f"{greeting.id!r} is already connected, as incarnation {live.incarnation};"

@@ -58,6 +58,7 @@ class Rejected(msgspec.Struct, gc=False):
     peer: str
     reason: str  # one of the names in broker_grpc.errors
     detail: str = ""
+    request: int = 0  # as far as it could be read: who asked gets the answer
 
 
 class DeadlineReached(msgspec.Struct, gc=False):
@@ -89,11 +90,16 @@ class OpenLink(msgspec.Struct, gc=False):
 
 
 class CloseLink(msgspec.Struct, gc=False):
-    """End the stream; with `redial` the side that dials goes on dialling (the link only seems dead)."""
+    """End the stream.
+
+    With `redial` the side that dials goes on dialling (the link only seems dead). With `forever` this side
+    takes no link from that broker any more.
+    """
 
     peer: str
     reason: str = ""
     redial: bool = False
+    forever: bool = False
 
 
 class Delivered(msgspec.Struct, gc=False):

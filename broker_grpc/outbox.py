@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from broker_grpc.links import Links
-from broker_grpc.machine import Effects, Log, Send
+from broker_grpc.links import Links, Peer
+from broker_grpc.machine import CloseLink, Effects, Log, Send
 from broker_grpc.service import Monitor, OutputQueue
 from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import (
@@ -85,7 +85,7 @@ class Outbox:
             if self.queue.full(peer):
                 self.drop(peer, envelope, "output queue full")
             else:
-                self.queue.put(now_us, peer, envelope, size)
+                self.queue.put(now_us, peer, envelope, size, self._links.get(peer))
 
     # ------------------------------------------------------------ all other messages
 
@@ -94,7 +94,10 @@ class Outbox:
         self.forward(peer, Envelope(body, 1 if peer in self._links.brokers else 0, request))
 
     def forward(self, name: str, envelope: Envelope) -> None:
-        """Never dropped by a full queue: a lost routing message would leave the tables wrong."""
+        """Never dropped by a full queue: a lost routing message would leave the tables wrong.
+
+        It has twice the room of publications; if that is full too, the stream ends (see `give_up`).
+        """
         peer = self._links.get(name)
         if peer is None:
             return self.drop(name, envelope, "not connected")
@@ -103,7 +106,9 @@ class Outbox:
             peer.control_sent += 1
         size = encoded_size(envelope)
         if self.queue is not None:
-            return self.queue.put(self.now_us, name, envelope, size)
+            if peer.closing or self.queue.full(name, 2):
+                return self.give_up(peer, envelope, "output queue full")
+            return self.queue.put(self.now_us, name, envelope, size, peer)
         self.effects.append(Send(name, envelope))
         self._log_sent("SENT", name, envelope, size)
 
@@ -118,9 +123,10 @@ class Outbox:
     def depart(self) -> None:
         """The next message of the output queue is out."""
         assert self.queue is not None
-        at_us, peer, envelope, enqueued_us = self.queue.pop()
+        at_us, peer, envelope, enqueued_us, stream = self.queue.pop()
         self.now_us = at_us
-        if self._links.get(peer) is None:
+        if stream is None or self._links.get(peer) is not stream:
+            # Also when the peer is back: what the old stream should have told it the new one tells anew.
             return self.drop(peer, envelope, "the link is down")
         size = encoded_size(envelope)
         self._monitor.bytes_sent += size
@@ -133,6 +139,13 @@ class Outbox:
         self._log_sent(kind, peer, envelope, size, at_us - enqueued_us)
 
     # ------------------------------------------------------------ no
+
+    def give_up(self, peer: Peer, envelope: Envelope, reason: str) -> None:
+        """A message that must not be lost has no room: the stream ends, and routes are repaired after."""
+        self.drop(peer.name, envelope, reason)
+        if not peer.closing:
+            peer.closing = True
+            self.effects.append(CloseLink(peer.name, reason, redial=True))
 
     def drop(self, peer: str, envelope: Envelope, reason: str) -> None:
         self.dropped += 1

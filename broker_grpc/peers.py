@@ -23,7 +23,7 @@ from broker_grpc.tls import TlsFiles
 from broker_grpc.transport import CONNECT, LINK, AcceptedStream, DialledStream, StreamLost
 from protos.records import LogEvent
 
-PATIENCE_AT_END_S = 2.0
+PATIENCE_AT_END_S = 2.0  # without any progress
 
 
 class LinkGate:
@@ -49,8 +49,12 @@ class LinkGate:
         runtime = self._runtime
         greeting = await read_hello(stream, "broker", runtime.limits)
         check_link(stream, greeting, self._neighbours, runtime.limits)
+        if greeting.id in runtime.refused:
+            raise ProtocolError(runtime.refused[greeting.id])
         check_taken(stream, greeting, runtime.sessions.get(greeting.id))
         await stream.write(self._hello)
+        # Another stream of the same peer may have been faster meanwhile.
+        check_taken(stream, greeting, runtime.sessions.get(greeting.id))
         log_hellos(runtime.log, greeting, self._hello)
         return Session(greeting.id, "broker", greeting.incarnation, stream, runtime.limits)
 
@@ -74,15 +78,26 @@ class Backoff:
 
 async def end_gracefully(session: Session, reason: str) -> None:
     """Let all that was sent arrive: gRPC throws away what the other side has not read when a call is cut."""
-    try:
+    with contextlib.suppress(TimeoutError):
+        await drained_in_patience(session)
         async with asyncio.timeout(PATIENCE_AT_END_S):
-            await session.drained()
             if isinstance(session.stream, DialledStream):
                 await session.stream.finish()
                 await session.ended.wait()
-    except TimeoutError:
-        pass
     session.close(reason)
+
+
+async def drained_in_patience(session: Session) -> None:
+    """TimeoutError when nothing leaves the queue for a while; a slow peer or processor is waited for."""
+    left = session.queued + 1
+    while 0 < session.queued < left:
+        left = session.queued
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_AT_END_S):
+                await session.drained()
+                return
+    if session.queued:
+        raise TimeoutError
 
 
 class Dialler:
@@ -105,6 +120,7 @@ class Dialler:
         self._any_id = any_id
         self._incarnation = incarnation
         self._dials = 0
+        self.refusal = ""  # of our last hello, if it was refused
         self._runtime = runtime
         self._seed = seed
         self._tls = tls
@@ -146,10 +162,12 @@ class Dialler:
             except StreamLost:
                 said = ""
             except BrokerError as error:
+                self.refusal = str(error)
                 if str(error) != said:  # the same refusal, dial after dial, is one event
                     said = str(error)
                     self._runtime.log.write(LogEvent(kind="REFUSED", peer=peer, type="hello", detail=said))
-            await asyncio.sleep(backoff.next_s())
+            if self._tasks.get(peer) is asyncio.current_task():
+                await asyncio.sleep(backoff.next_s())
 
     async def _dial(self, peer: str, address: str, backoff: Backoff) -> None:
         limits = self._runtime.limits

@@ -8,8 +8,10 @@ graceful shutdown, 1 when the broker could not start or its machine failed.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 import signal
+import socket
 import sys
 import traceback
 from collections.abc import Sequence
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 DRAIN_AT_SHUTDOWN_US = 2_000_000
 SERVER_GRACE_S = 0.2
-ANY_ADDRESS = ("0.0.0.0", "[::]", "::", "*", "")
 
 
 class CannotListen(BrokerError):
@@ -67,7 +68,7 @@ class BrokerProcess:
         self.runtime.links = self._dialler
         self.runtime.on_link = self._tell_link
         self._addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
-        self._clients = ClientGate(greeting, self.runtime)
+        self._clients = ClientGate(greeting, {config.broker, *self._addresses}, self.runtime)
         self._links = LinkGate(greeting, self._addresses, self.runtime)
         self._server: Any = None
         self._control_fd = control_fd
@@ -130,6 +131,7 @@ class BrokerProcess:
             draining=self._clients.draining,
         )
         known["dropped"] = known.get("dropped", 0) + runtime.dropped
+        known["deliveries"] = known.get("deliveries", 0) - runtime.unsent["NOTIFIED"]
         return known
 
     def _link_status(self, peer: str, synced: bool) -> dict[str, Any]:
@@ -147,13 +149,13 @@ class BrokerProcess:
     async def drain(self, timeout_us: int) -> int:
         """Take no new clients and empty the queues; returns how many messages are left after the time."""
         self._clients.draining = True
-        waits = [session.drained() for session in self.runtime.sessions.values()]
         try:
             async with asyncio.timeout(timeout_us / 1e6):
-                await asyncio.gather(*waits)
+                await self.runtime.served()
+                await asyncio.gather(*(session.drained() for session in self.runtime.sessions.values()))
         except TimeoutError:
             pass
-        return sum(session.queued for session in self.runtime.sessions.values())
+        return self.runtime.waiting + sum(session.queued for session in self.runtime.sessions.values())
 
     def shut_down(self) -> None:
         self._stopping.set()
@@ -190,13 +192,24 @@ class BrokerProcess:
 
 
 def bind(address: str, handlers: Sequence[Any], max_message_bytes: int, tls: TlsFiles | None) -> Any:
-    host = address.rpartition(":")[0]
-    if tls is None and host in ANY_ADDRESS:
+    if tls is None and _means_all_addresses(address):
         raise CannotListen(f"{address!r}: without TLS a broker listens only on an address of its own")
     try:
         return new_server(address, handlers, max_message_bytes, tls)
     except RuntimeError as error:
         raise CannotListen(f"cannot listen on {address}: {error}") from None
+
+
+def _means_all_addresses(address: str) -> bool:
+    """Asked of the resolver, as gRPC will: `0`, `::` and an empty host all mean every address."""
+    host = address.rpartition(":")[0].strip("[]")
+    if host in ("", "*"):
+        return True
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return False  # gRPC says what is wrong with it
+    return any(ipaddress.ip_address(str(one[4][0])).is_unspecified for one in found)
 
 
 def tls_fields(tls: Any) -> dict[str, str]:

@@ -12,7 +12,7 @@ from broker_grpc.config import BrokerOptions
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.routing import Routing, Told
 from broker_grpc.content.tables import Route
-from broker_grpc.errors import DuplicateError, LimitExceeded, NotFoundError
+from broker_grpc.errors import DuplicateError, LimitExceeded, NotFoundError, ProtocolError
 from broker_grpc.links import Peer, process_incarnation
 from broker_grpc.outbox import Outbox
 from broker_grpc.repair import Repair
@@ -98,6 +98,8 @@ class RouteKeeper:
 
     def sync_complete(self, peer: Peer, envelope: Envelope, body: SyncComplete) -> None:
         """The first says that all advertisements were told, the second that all subscriptions were."""
+        if peer.sync_received == 2:
+            raise ProtocolError("a third sync_complete on one stream")
         peer.sync_received += 1
         if peer.sync_received == 1:
             for id_ in self._repair.unseen(peer.name, self.routing.srt.of_hop(peer.name)):

@@ -7,6 +7,7 @@ Nothing here knows what the machine decides. Whoever owns the streams calls `att
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -31,11 +32,12 @@ from broker_grpc.machine import (
 )
 from broker_grpc.session import Session
 from broker_grpc.stopwatch import Stopwatch
-from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode
+from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode, request_of
 from protos.messages import Envelope, Publication, Refusal
 from protos.records import LogEvent
 
 NO_TIMER = 1 << 63
+RECORDS_OF_SENDING = ("FORWARDED", "NOTIFIED", "SENT", "PUBLISHED")
 
 
 class LinkKeeper(Protocol):
@@ -51,8 +53,10 @@ class Runtime:
         self.log = log
         self.limits = limits
         self.sessions: dict[str, Session] = {}
+        self.refused: dict[str, str] = {}  # brokers whose link was closed for good, and why
         self.links: LinkKeeper | None = None
         self.dropped = 0
+        self.unsent: Counter[str] = Counter()  # by the kind of the record that was not written for it
         self.on_link: Callable[[str, bool], None] = lambda peer, up: None
         self.on_effect: Callable[[Effect], None] = lambda effect: None  # what only the owner understands
         self.stopwatch: Stopwatch | None = None  # where work is measured by the clock
@@ -88,13 +92,13 @@ class Runtime:
     def received(self, session: Session, data: bytes) -> None:
         if len(data) > self.limits.max_message_bytes:
             detail = f"{len(data)} bytes, at most {self.limits.max_message_bytes} are accepted"
-            return self.feed(Rejected(session.peer, "limit_exceeded", detail))
+            return self.feed(Rejected(session.peer, "limit_exceeded", detail, request_of(data)))
         try:
             envelope = decode(data)
         except UnknownMessage as error:
-            return self.feed(Rejected(session.peer, "unknown_message", str(error)))
+            return self.feed(Rejected(session.peer, "unknown_message", str(error), request_of(data)))
         except MalformedEnvelope as error:
-            return self.feed(Rejected(session.peer, "malformed", str(error)))
+            return self.feed(Rejected(session.peer, "malformed", str(error), request_of(data)))
         try:
             if self.stopwatch is not None and envelope.body.__class__ is Publication:
                 self._feed_measured(Received(session.peer, envelope))
@@ -136,30 +140,39 @@ class Runtime:
     def apply(self, effects: Effects) -> None:
         last: Envelope | None = None
         data = b""
+        unsent = ""  # peer of a message that was dropped just now: the record behind it is not true
         for effect in effects:
             kind = effect.__class__
             if kind is Send:
                 if effect.envelope is not last:  # type: ignore[union-attr]
                     last = effect.envelope  # type: ignore[union-attr]
                     data = encode(last)
-                self._send(effect.peer, last, data)  # type: ignore[union-attr]
+                unsent = "" if self._send(effect.peer, last, data) else effect.peer  # type: ignore[union-attr]
             elif kind is Log:
-                self._write(effect.event)  # type: ignore[union-attr]
+                event: LogEvent = effect.event  # type: ignore[union-attr]
+                if unsent and event.kind in RECORDS_OF_SENDING and event.peer == unsent:
+                    self.unsent[event.kind] += 1
+                else:
+                    self._write(event)
+                unsent = ""
             elif kind is OpenLink or kind is CloseLink:
                 self._relink(effect)  # type: ignore[arg-type]
             else:
                 self.on_effect(effect)
 
-    def _send(self, peer: str, envelope: Envelope, data: bytes) -> None:
+    def _send(self, peer: str, envelope: Envelope, data: bytes) -> bool:
         session = self.sessions.get(peer)
         if session is None:
-            return self._drop(peer, envelope, len(data), "no stream to this peer")
+            self._drop(peer, envelope, len(data), "no stream to this peer")
+            return False
         droppable = envelope.body.__class__ is Publication
-        if not session.send(data, droppable):
-            self._drop(peer, envelope, len(data), "output queue full")
-            if not droppable:
-                # Not from inside the machine's own answer: it hears of the end as of any other.
-                self._loop.call_soon(session.close, "output queue full")
+        if session.send(data, droppable):
+            return True
+        self._drop(peer, envelope, len(data), "output queue full")
+        if not droppable:
+            # Not from inside the machine's own answer: it hears of the end as of any other.
+            self._loop.call_soon(session.close, "output queue full")
+        return False
 
     def _drop(self, peer: str, envelope: Envelope, size: int, reason: str) -> None:
         self.dropped += 1
@@ -188,6 +201,8 @@ class Runtime:
         if isinstance(effect, OpenLink):
             self.links.open(effect.peer, effect.address)
         else:
+            if effect.forever:
+                self.refused[effect.peer] = effect.reason
             self.links.close(effect.peer, effect.reason, effect.redial)
 
     # ------------------------------------------------------------ one timer
@@ -216,6 +231,19 @@ class Runtime:
         self.act(self.machine.handle(self._now, DeadlineReached()))
         if self.on_handled is not None:
             self.on_handled()
+
+    # ------------------------------------------------------------ queues of the machine
+
+    @property
+    def waiting(self) -> int:
+        """Messages that wait inside the machine, for the processor it models."""
+        waiting: int = getattr(self.machine, "waiting", 0)
+        return waiting
+
+    async def served(self) -> None:
+        """Returns when the machine holds none."""
+        while self.waiting and self._timer is not None:
+            await asyncio.sleep(max(0.0, self._timer.when() - self._loop.time()))
 
     def stop(self) -> None:
         if self._timer is not None:

@@ -17,7 +17,8 @@ from collections import deque
 from typing import NamedTuple
 
 from broker_grpc.config import BrokerOptions
-from protos.messages import Envelope
+from broker_grpc.links import Peer
+from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 
 
@@ -115,6 +116,7 @@ class Arrival(NamedTuple):
     peer: str
     envelope: Envelope
     at_us: int
+    stream: Peer | None  # on which it came: by the time of its service there may be another
 
 
 class Departure(NamedTuple):
@@ -122,14 +124,20 @@ class Departure(NamedTuple):
     peer: str
     envelope: Envelope
     enqueued_us: int
+    stream: Peer | None  # for which it was meant
 
 
 class InputQueue:
-    """FIFO with one server; the broker says how long the message in service takes."""
+    """FIFO with one server; the broker says how long the message in service takes.
+
+    Publications have `limit` places in all. Other messages, which must not be lost one by one, have as many
+    per peer: so a peer that floods the broker with them costs bounded memory, and only its own stream.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.waiting: deque[Arrival] = deque()
+        self.controls: dict[str, int] = {}  # of those that wait, messages that are no publications, by peer
         self.serving: Arrival | None = None
         self.started_us = 0
         self.finish_us = 0
@@ -140,13 +148,31 @@ class InputQueue:
     def full(self) -> bool:
         return bool(self.limit) and len(self.waiting) >= self.limit
 
+    def full_of_controls(self, peer: str) -> bool:
+        return bool(self.limit) and self.controls.get(peer, 0) >= self.limit
+
+    def put(self, arrival: Arrival) -> None:
+        self.waiting.append(arrival)
+        if arrival.envelope.body.__class__ is not Publication:
+            self.controls[arrival.peer] = self.controls.get(arrival.peer, 0) + 1
+
     def start(self, now_us: int) -> Arrival | None:
         """Take the next message into service, if the server is free."""
         if self.serving is not None or not self.waiting:
             return None
-        self.serving = self.waiting.popleft()
+        arrival = self.serving = self.waiting.popleft()
         self.started_us = now_us
-        return self.serving
+        if arrival.envelope.body.__class__ is not Publication:
+            _one_less(self.controls, arrival.peer)
+        return arrival
+
+
+def _one_less(counts: dict[str, int], key: str) -> None:
+    left = counts[key] - 1
+    if left:
+        counts[key] = left
+    else:
+        del counts[key]
 
 
 class OutputQueue:
@@ -162,21 +188,18 @@ class OutputQueue:
     def __len__(self) -> int:
         return len(self.departures)
 
-    def full(self, peer: str) -> bool:
-        return bool(self.limit) and self.waiting.get(peer, 0) >= self.limit
+    def full(self, peer: str, room: int = 1) -> bool:
+        """`room`: how many times the limit."""
+        return bool(self.limit) and self.waiting.get(peer, 0) >= self.limit * room
 
-    def put(self, now_us: int, peer: str, envelope: Envelope, size: int) -> None:
+    def put(self, now_us: int, peer: str, envelope: Envelope, size: int, stream: Peer | None) -> None:
         start = max(now_us, self._free_us)
         # Rounded up: a server never works faster than its bandwidth.
         self._free_us = start - (-size * 1_000_000 // self.bandwidth) if self.bandwidth else start
-        self.departures.append(Departure(self._free_us, peer, envelope, now_us))
+        self.departures.append(Departure(self._free_us, peer, envelope, now_us, stream))
         self.waiting[peer] = self.waiting.get(peer, 0) + 1
 
     def pop(self) -> Departure:
         departure = self.departures.popleft()
-        left = self.waiting[departure.peer] - 1
-        if left:
-            self.waiting[departure.peer] = left
-        else:
-            del self.waiting[departure.peer]
+        _one_less(self.waiting, departure.peer)
         return departure

@@ -32,6 +32,7 @@ class Session:
         self._since: deque[int] = deque()  # when each message was queued, if someone wants to know
         self._work: asyncio.Future[None] | None = None
         self._idle: list[asyncio.Future[None]] = []
+        self._writer_gone = False
         self._reader = asyncio.current_task()
 
     @property
@@ -79,6 +80,7 @@ class Session:
             return  # the reading side sees it too, and ends the session
         finally:
             self._work = None
+            self._writer_gone = True
             self._tell_idle()
 
     def _tell_idle(self) -> None:
@@ -89,7 +91,7 @@ class Session:
 
     async def drained(self) -> None:
         """Returns when the queue is empty or the stream lost."""
-        if self._queue:
+        if self._queue and not self._writer_gone:
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter

@@ -2,6 +2,9 @@
 
 A message is matched when its service starts and acted upon when its service ends; in between nothing
 else is, because there is one server. What a broker sends waits in the output queue of its outbox.
+
+A stream may end, and a new one to the same peer begin, while messages of the old one wait. Publications
+have arrived and go their way. Routing messages are void with their stream: the peer tells all it knows anew.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from collections.abc import Callable
 
 from broker_grpc.config import BrokerOptions
 from broker_grpc.content.index import FilterIndex
+from broker_grpc.links import Links
 from broker_grpc.outbox import Outbox
 from broker_grpc.service import Arrival, InputQueue, Monitor, OutputQueue
 from protos.messages import Envelope, Publication
 
-Matched = Callable[[int, str, Envelope, set[str], int, int], None]  # ... targets, queueing_us, matching_us
+Matched = Callable[[int, Arrival, set[str], int, int], None]  # now, ..., targets, queueing_us, matching_us
 Controlled = Callable[[str, Envelope], None]
 
 
@@ -22,10 +26,11 @@ class Station:
     """`matched` is called with the result of matching a publication, `controlled` for any other message."""
 
     def __init__(
-        self, options: BrokerOptions, index: FilterIndex, outbox: Outbox, output: OutputQueue,
+        self, options: BrokerOptions, links: Links, index: FilterIndex, outbox: Outbox, output: OutputQueue,
         monitor: Monitor, matched: Matched, controlled: Controlled,
     ) -> None:  # fmt: skip
         self._options = options
+        self._links = links
         self._index = index
         self._outbox = outbox
         self._output = output
@@ -44,11 +49,14 @@ class Station:
 
     def arrive(self, now_us: int, peer: str, envelope: Envelope) -> None:
         self.run(now_us)
+        stream = self._links.get(peer)
         if envelope.body.__class__ is Publication:
             self._monitor.arrivals += 1
             if self._input.full():
                 return self._outbox.drop(peer, envelope, "input queue full")
-        self._input.waiting.append(Arrival(peer, envelope, now_us))
+        elif stream is not None and (stream.closing or self._input.full_of_controls(peer)):
+            return self._outbox.give_up(stream, envelope, "input queue full")
+        self._input.put(Arrival(peer, envelope, now_us, stream))
         self._start(now_us)
         self.run(now_us)
 
@@ -89,7 +97,9 @@ class Station:
         if arrival.envelope.body.__class__ is Publication:
             queueing, matching = started_us - arrival.at_us, at_us - started_us
             self._monitor.observe_input(queueing, matching)
-            self._matched(at_us, arrival.peer, arrival.envelope, self._targets, queueing, matching)
-        else:
+            self._matched(at_us, arrival, self._targets, queueing, matching)
+        elif self._links.get(arrival.peer) is arrival.stream:
             self._controlled(arrival.peer, arrival.envelope)
+        else:
+            self._outbox.drop(arrival.peer, arrival.envelope, "the link is down")
         self._start(at_us)

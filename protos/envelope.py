@@ -25,6 +25,20 @@ class UnknownMessage(ValueError):
     """An Envelope of a newer version, or with a body this version does not know."""
 
 
+def request_of(data: bytes) -> int:
+    """The request that these bytes seem to belong to, whatever else they are; 0 = none."""
+    at = request = 0
+    try:
+        while at < len(data) and data[at] in (8, 16, 24):
+            field = data[at] >> 3
+            value, at = decode_varint(data, at + 1)
+            if field == 3:
+                request = value
+    except ValueError:
+        return 0
+    return request if request < 1 << 64 else 0
+
+
 _TAGS = {kind: encode_varint(number << 3 | 2) for kind, (number, _, _) in BODY_OUT.items()}
 TYPE_OF: dict[type, str] = {kind: BODY_NAMES[number] for kind, (number, _, _) in BODY_OUT.items()}
 

@@ -63,6 +63,7 @@ def check_value(attribute: str, value: object) -> None:
     if value.__class__ is str:
         if len(value) > MAX_TEXT:
             raise LimitExceeded(f"the text of attribute {attribute!r} is longer than {MAX_TEXT} characters")
+        _check_unicode(value)
     elif value.__class__ is float:
         if not isfinite(value):
             raise LanguageError(f"{value} as value of {attribute!r}: numbers must be finite")
@@ -78,6 +79,15 @@ def check_attribute(name: object) -> None:
         raise LanguageError(f"{name!r} is not an attribute name")
     if len(name) > MAX_TEXT:
         raise LimitExceeded(f"an attribute name is longer than {MAX_TEXT} characters")
+    _check_unicode(name)
+
+
+def _check_unicode(text: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise LanguageError(f"{text!r} is not Unicode text: half of a surrogate pair") from None
 
 
 def check_predicate(predicate: Predicate) -> None:

@@ -25,6 +25,7 @@ from collections.abc import Callable
 import msgspec
 
 from broker_grpc.content.moving import Moves
+from broker_grpc.errors import ProtocolError
 from broker_grpc.layer import LayerHost
 from protos.messages import (
     Envelope,
@@ -110,7 +111,8 @@ class Migration:
 
     def _advertised(self, client: str, body: MigrationAdvertisement) -> None:
         """At the target: the advertisement's new last hop is the publisher itself."""
-        assert body.advertisement is not None
+        if body.advertisement is None:
+            raise ProtocolError("a migration of no advertisement")
         if not body.brokers or body.brokers[0] != self._host.id:
             self._host.send(
                 client, MigrationAbort(body.migration, body.advertisement.id, body.brokers, "wrong target")
@@ -119,6 +121,8 @@ class Migration:
         self._begin(body.migration, MigrationUpdate(body.migration, body.advertisement, body.brokers), client)
 
     def _update(self, peer: str, body: MigrationUpdate) -> None:
+        if body.advertisement is None or self._host.id not in body.brokers:
+            raise ProtocolError(f"migration {body.migration} does not come by here")
         self._begin(body.migration, body, peer)
 
     def _begin(self, migration: str, body: MigrationUpdate, hop: str) -> None:

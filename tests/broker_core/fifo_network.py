@@ -212,10 +212,24 @@ class Network:
         return True
 
     def settle(self) -> None:
+        """Until no message is on a link or in a broker's queues."""
         for _ in range(200_000):
-            if not self.step():
+            if not self.step() and not self._serve():
                 return
         raise AssertionError("the network does not come to rest")
+
+    def _serve(self) -> bool:
+        """Let the broker with a service model that is next finish something; False if none has work."""
+        due = [
+            (node.next_deadline_us() or 0, name)
+            for name, node in self.nodes.items()
+            if isinstance(node, Broker) and node.waiting
+        ]
+        if due:
+            deadline, name = min(due)
+            self.now_us = max(self.now_us, deadline)
+            self.feed(name, DeadlineReached())
+        return bool(due)
 
     def advance(self, by_us: int) -> None:
         """Let time pass: fire the deadlines in their order, deliver what follows from each at once."""

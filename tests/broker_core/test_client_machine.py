@@ -159,6 +159,28 @@ def test_publish_hands_over_with_time_and_advertisement():
     assert parse_publication(log.event.content) == QUOTE
 
 
+def test_a_publication_belongs_to_the_advertisement_that_it_matches():
+    client = connected()
+    for number, text in ((1, "[class,eq,'OTHER']"), (2, "[class,eq,'STOCK']")):
+        _, effects = client.advertise(3, parse_filter(text))
+        acknowledge(client, effects, f"B1:a{number}")
+    _, effects = client.publish(4, QUOTE)
+    assert sent(effects)[0].advertisement == "B1:a2"
+    _, effects = client.publish(5, {"class": "NEITHER"})
+    assert sent(effects)[0].advertisement == "B1:a1"
+    _, effects = client.publish(6, QUOTE, advertisement=1)
+    assert sent(effects)[0].advertisement == "B1:a1"
+
+
+def test_a_refusal_after_a_reconnection_is_logged():
+    """The application had its answer long ago: only the log can tell it."""
+    client, _ = publisher()
+    client.handle(7, PeerDown("B1"))
+    effects = client.handle(8, PeerUp("B1", "broker"))
+    effects = acknowledge(client, effects, "", "limit_exceeded: no more")
+    assert kinds(effects) == ["REFUSED"]
+
+
 def test_publication_ids_are_unique_over_restarts():
     first, second = ClientMachine("c", "B1"), ClientMachine("c", "B1", incarnation=2)
     assert first.publish(1, QUOTE)[0] != second.publish(1, QUOTE)[0]
@@ -168,6 +190,8 @@ def test_bad_publications_are_refused_before_they_are_sent():
     client, _ = publisher()
     with pytest.raises(LanguageError):
         client.publish(10, {"class": "A", "x": float("nan")})
+    with pytest.raises(LanguageError, match="surrogate"):
+        client.publish(10, {"class": "A", "x": "\ud800"})
     assert client.published == 0
 
 
@@ -195,7 +219,7 @@ def test_publications_of_a_refused_advertisement_are_dropped():
     _, asked = client.advertise(3, STOCK)
     client.publish(4, QUOTE)
     effects = acknowledge(client, asked, "", "bad_content: no")
-    assert kinds(effects) == ["DROPPED"]
+    assert kinds(effects) == ["REFUSED", "DROPPED"]
     assert client.buffered == 0
 
 

@@ -260,9 +260,21 @@ trees = st.integers(1, 5).flatmap(lambda n: st.tuples(*(st.integers(0, i) for i 
 @pytest.mark.parametrize("grace_us", [0, 1_000_000])
 @pytest.mark.parametrize("covering", ["off", "lazy", "active"])
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(parents=trees, ops=operations, seed=st.integers(0, 2**16), wire=st.booleans())
-def test_no_missing_no_duplicate_no_phantom_no_stale(covering, grace_us, parents, ops, seed, wire):
+@given(
+    parents=trees,
+    ops=operations,
+    seed=st.integers(0, 2**16),
+    wire=st.booleans(),
+    advertisements=st.sampled_from(["off", "lazy", "active"]),
+    costs=st.sampled_from([{}, {"matching_us": 7, "control_us": 3, "output_bandwidth": 1_000_000}]),
+)
+def test_no_missing_no_duplicate_no_phantom_no_stale(
+    covering, grace_us, parents, ops, seed, wire, advertisements, costs
+):
     options = BrokerOptions(
-        subscription_covering=covering, advertisement_covering=covering, repair_grace_us=grace_us
+        subscription_covering=covering,
+        advertisement_covering=advertisements,
+        repair_grace_us=grace_us,
+        **costs,
     )
     World(list(parents), options, seed, wire).run(ops)

@@ -9,7 +9,7 @@ import pytest
 from broker_grpc.broker import Broker
 from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter
-from broker_grpc.machine import DeadlineReached, Log, PeerDown, PeerUp, Received, Send
+from broker_grpc.machine import CloseLink, DeadlineReached, Log, PeerDown, PeerUp, Received, Send
 from protos.envelope import encoded_size, publication_size
 from protos.messages import Advertisement, Envelope, Publication, Subscription
 from protos.records import LogEvent
@@ -197,3 +197,69 @@ def test_the_quick_size_is_the_encoded_size(hops, payload):
     assert publication_size(Envelope(envelope.body, hops, 300)) == encoded_size(
         Envelope(envelope.body, hops, 300)
     )
+
+
+# ---------------------------------------------------------------- streams that end while messages wait
+
+
+def subscription(id_: str, text: str = "[class,eq,A],[x,>,1]") -> Envelope:
+    return Envelope(Subscription(id_, "", parse_filter(text).predicates), 1)
+
+
+def test_a_routing_message_of_a_lost_stream_is_void_on_the_next():
+    made = broker(control_us=100)
+    made.handle(2_000_000, Received("B3", subscription("old")))
+    made.handle(2_000_010, PeerDown("B3"))
+    made.handle(2_000_020, PeerUp("B3", "broker", 9))
+    events = run(made, 3_000_000)
+    assert "old" not in made.routing.prt.routes
+    assert [(e.message, e.detail) for e in events if e.kind == "DROPPED"] == [("old", "the link is down")]
+
+
+def test_what_waited_for_a_lost_stream_does_not_leave_by_the_next():
+    made = broker(output_bandwidth=1_000)
+    made.handle(2_000_000, Received("B3", subscription("told")))  # waits to be told to B1
+    made.handle(2_000_010, PeerDown("B3"))  # and so does that it is gone
+    made.handle(2_000_020, PeerDown("B1"))
+    made.handle(2_000_030, PeerUp("B1", "broker", 9))
+    events = run(made, 60_000_000)
+    told = [(e.kind, e.type) for e in events if e.peer == "B1" and e.message == "told"]
+    assert told == [("DROPPED", "subscription"), ("DROPPED", "unsubscription")]
+
+
+@pytest.mark.parametrize(("source", "kind"), [("B1", "broker"), ("c", "client")])
+def test_a_publication_that_had_arrived_goes_its_way_when_its_sender_is_gone(source, kind):
+    made = broker(matching_us=100)
+    envelope = Envelope(Publication("p1", source, "a", 1, {"class": "A"}), 1)
+    made.handle(2_000_000, Received(source, envelope))
+    made.handle(2_000_010, PeerDown(source))
+    events = run(made, 3_000_000)
+    assert [(e.kind, e.peer) for e in events if e.message == "p1" and e.kind == "FORWARDED"] == [
+        ("FORWARDED", "B3")
+    ]
+
+
+def test_a_flood_of_requests_is_bounded_and_costs_the_flooder_only_its_stream():
+    made = broker(control_us=1_000_000, input_queue=10)
+    made.handle(2_000_000, PeerUp("flooder", "client"))
+    effects = []
+    for i in range(1000):
+        effects += made.handle(2_000_001, Received("flooder", subscription(f"f{i}")))
+    effects += made.handle(2_000_002, Received("B3", subscription("patient")))
+    assert [(e.peer, e.reason, e.redial) for e in effects if isinstance(e, CloseLink)] == [
+        ("flooder", "input queue full", True)
+    ]
+    assert made.waiting <= 13
+    made.handle(2_000_003, PeerDown("flooder"))
+    run(made, 60_000_000)
+    assert sorted(made.routing.prt.routes) == ["B2:s1", "patient", "s3"]
+
+
+def test_answers_that_wait_for_a_slow_output_are_bounded_too():
+    made = broker(output_bandwidth=1, output_queue=10)
+    effects = []
+    for i in range(100):
+        request = Envelope(Subscription(f"f{i}", "c", parse_filter("[class,eq,B]").predicates), 0, i + 1)
+        effects += made.handle(2_000_000, Received("c", request))
+    assert [(e.peer, e.reason) for e in effects if isinstance(e, CloseLink)] == [("c", "output queue full")]
+    assert made.waiting <= 30, "twenty answers to c, and what waited for others"

@@ -48,9 +48,9 @@ class FloodMachine:
                 return [Log(LogEvent(kind="LINK_DOWN", peer=peer, detail=reason))]
             case Received(peer, envelope):
                 return self._received(peer, envelope)
-            case Rejected(peer, reason, detail):
+            case Rejected(peer, reason, detail, request):
                 event = LogEvent(kind="REFUSED", peer=peer, detail=f"{reason}: {detail}")
-                return [Log(event), Send(peer, Envelope(Refusal(reason, detail)))]
+                return [Log(event), Send(peer, Envelope(Refusal(reason, detail), 0, request))]
             case DeadlineReached():
                 assert self.deadline is not None
                 assert self.deadline <= now_us

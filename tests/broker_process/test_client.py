@@ -71,9 +71,93 @@ async def test_nobody_there() -> None:
 
 
 async def test_a_wrong_broker_id_is_no_connection(chain: Overlay) -> None:
-    with pytest.raises(NotConnected):
-        async with Client(chain[1].address, id="alice", broker="B9", connect_timeout_s=0.5):
+    with pytest.raises(NotConnected, match="dialled 'B9' and got 'B1'"):
+        async with Client(chain[1].address, id="alice", broker="B9", connect_timeout_s=1):
             pass
+
+
+@pytest.mark.parametrize("broker", ["B1", "B2"])
+async def test_a_client_that_claims_the_id_of_a_broker_is_told_why_not(chain: Overlay, broker: str) -> None:
+    """Its incarnation is newer than that of any broker: the link must not fall to it."""
+    with pytest.raises(NotConnected, match=f"did not take '{broker}'.*id of a broker"):
+        async with Client(chain[2].address, id=broker, connect_timeout_s=2):
+            pass
+    await chain[2].wait_for(links=2)
+
+
+async def test_giving_up_the_connection_leaves_nothing_behind() -> None:
+    client = Client("127.0.0.1:1", id="alice")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(client.__aenter__(), 0.3)
+    assert [task.get_name() for task in asyncio.all_tasks() if "dial" in task.get_name()] == []
+    with pytest.raises(NotConnected, match="closed"):
+        await client.subscribe("[class,eq,'X']")
+
+
+async def test_a_subscription_that_nobody_waits_for_is_withdrawn(chain: Overlay) -> None:
+    async with Client(chain[1].address, id="alice") as alice:
+        asking = asyncio.create_task(alice.subscribe("[class,eq,'X']"))
+        await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await chain[1].wait_for(subscriptions=0)
+        held = await alice.subscribe("[class,eq,'Y']")
+        await chain[1].wait_for(subscriptions=1)
+        await alice.unsubscribe(held)
+        await chain[1].wait_for(subscriptions=0)
+
+
+async def test_one_after_the_other_with_the_same_name_publish_different_publications(chain: Overlay) -> None:
+    """Also within one second: a subscriber must not take the second for a copy of the first."""
+    async with Client(chain[1].address, id="bob") as bob:
+        await bob.subscribe("[class,eq,'X']")
+        for number in range(3):
+            async with Client(chain[1].address, id="alice") as alice:
+                await alice.publish({"class": "X", "number": number})
+        got = [await asyncio.wait_for(anext(bob), PATIENCE_S) for _ in range(3)]
+        assert [n.attributes["number"] for n in got] == [0, 1, 2]
+
+
+async def test_several_tasks_may_iterate(chain: Overlay) -> None:
+    async with (
+        Client(chain[1].address, id="alice") as alice,
+        Client(chain[1].address, id="bob") as bob,
+    ):
+        await bob.subscribe("[class,eq,'X']")
+        readers = [asyncio.create_task(anext(bob)) for _ in range(3)]
+        await asyncio.sleep(0)
+        for number in range(3):
+            await alice.publish({"class": "X", "number": number})
+        async with asyncio.timeout(PATIENCE_S):
+            got = await asyncio.gather(*readers)
+        assert sorted(n.attributes["number"] for n in got) == [0, 1, 2]
+
+
+async def test_a_paused_publisher_buffers_and_does_not_spin(chain: Overlay) -> None:
+    """In virtual time a loop that does not wait for anything would stop the clock for ever."""
+    async with Client(chain[1].address, id="alice") as alice:
+        held = await alice.advertise("[class,eq,'X']")
+        alice._machine.items[held.token].paused = True
+        content = {"class": "X", "number": 0}
+        async with asyncio.timeout(PATIENCE_S):
+            for number in range(1500):
+                content["number"] = number
+                await alice.publish(content)
+        assert alice._machine.buffered == 1500
+        alice._machine.items[held.token].paused = False
+        async with Client(chain[1].address, id="bob") as bob:
+            await bob.subscribe("[class,eq,'X']")
+            await alice.publish({"class": "X", "number": 1500})
+            got = [await asyncio.wait_for(anext(bob), PATIENCE_S) for _ in range(1501)]
+        assert [n.attributes["number"] for n in got] == list(range(1501)), "each as it was when published"
+
+
+async def test_the_log_of_a_client_is_in_the_file_within_its_time(tmp_path: Path, chain: Overlay) -> None:
+    path = tmp_path / "alice.jsonl"
+    async with Client(chain[1].address, id="alice", events=path):
+        async with asyncio.timeout(PATIENCE_S):
+            while b"CONNECTED" not in path.read_bytes():
+                await asyncio.sleep(0.1)
 
 
 async def test_everything_published_before_close_arrives(chain: Overlay) -> None:

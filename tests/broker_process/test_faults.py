@@ -6,10 +6,15 @@ import asyncio
 from pathlib import Path
 
 import msgspec
+import pytest
+from broker_nodes import Poker
 from overlay import Overlay, check_deliveries
 
 from broker_grpc.client import Client
 from broker_grpc.content.language import parse_filter, parse_publication
+from broker_grpc.errors import ProtocolError
+from broker_grpc.transport import LINK, StreamLost
+from protos.messages import DiscoveryRequest, Subscription
 from protos.records import LogEvent
 
 PATIENCE_S = 20
@@ -75,10 +80,6 @@ async def test_a_neighbour_killed_in_mid_stream(tmp_path: Path) -> None:
 
 
 async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> None:
-    from broker_nodes import Poker
-
-    from protos.messages import Subscription
-
     options = {"output_queue_messages": 100, "output_queue_bytes": 1 << 20}
     overlay = await Overlay(tmp_path, 2, [(1, 2)], options=options).start()
     paths = [tmp_path / "alice.jsonl", tmp_path / "bob.jsonl"]
@@ -105,3 +106,58 @@ async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> Non
     assert len(dropped) == status["dropped"] > 0
     assert {event.peer for event in dropped} == {"deaf"}
     assert overlay[1].logged("DROPPED") == []
+    notified = [event for event in overlay[2].logged("NOTIFIED") if event.peer == "deaf"]
+    assert len(notified) + len(dropped) == 2000, "a message that was dropped was not sent"
+    assert status["deliveries"] == 2000 + len(notified)
+
+
+async def test_a_graceful_end_empties_the_queues_of_the_service_model(tmp_path: Path) -> None:
+    """Ten publications of 100 bytes and more at 10 kB/s take a tenth of a second to leave."""
+    overlay = await Overlay(tmp_path, 1, [], options={"output_bandwidth": 10_000}).start()
+    path = tmp_path / "bob.jsonl"
+    async with (
+        Client(overlay[1].address, id="alice") as alice,
+        Client(overlay[1].address, id="bob", events=path) as bob,
+    ):
+        await alice.advertise("[class,eq,'X']")
+        await bob.subscribe("[class,eq,'X']")
+        for number in range(10):
+            await alice.publish({"class": "X", "n": number}, payload=bytes(100))
+        while overlay[1].status()["publications"] < 10:
+            await asyncio.sleep(0.01)
+        assert overlay[1].stop() == 0
+        for number in range(10):
+            assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["n"] == number
+    assert len(overlay[1].logged("NOTIFIED")) == 10
+
+
+async def test_a_second_path_is_refused_for_good(tmp_path: Path) -> None:
+    """B3, played by hand, links to B1 and to B2, which are linked; B1's check comes back by B2."""
+    overlay = await Overlay(tmp_path, 2, [(1, 2)]).start()
+    overlay.stop()
+    for node in overlay.nodes:
+        node.config["neighbours"].append({"id": "B3", "address": "127.0.0.1:1", "dial": False})
+        node.config["incarnation"] = 2
+        node.start()
+    await overlay[1].wait_for(links=1)
+    to_two = await Poker(overlay[2].address, "B3", method=LINK).greet(kind="broker")
+    to_one = await Poker(overlay[1].address, "B3", method=LINK).greet(kind="broker")
+    while not isinstance(check := (await to_one.receive()).body, DiscoveryRequest):
+        pass
+    await to_two.send(check)
+    with pytest.raises((StreamLost, AssertionError)):
+        await read_on(to_one)
+    for incarnation in (2, 3):
+        with pytest.raises(ProtocolError, match="not a tree"):
+            await Poker(overlay[1].address, "B3", method=LINK).greet(incarnation, kind="broker")
+    await overlay[1].wait_for(links=1)
+    for poker in (to_one, to_two):
+        await poker.close()
+    overlay.stop()
+    assert [event.peer for event in overlay[1].logged("LINK_UP") if event.peer == "B3"] == ["B3"]
+    assert any("not a tree" in event.detail for event in overlay[1].logged("REFUSED"))
+
+
+async def read_on(poker: Poker) -> None:
+    while True:
+        await poker.receive()

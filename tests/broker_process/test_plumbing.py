@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import grpc.aio
 import pytest
 from broker_nodes import BrokerNode, Poker
+from flood_machine import FloodMachine
 
-from broker_grpc.errors import ProtocolError
+from broker_grpc.clients import ClientGate
+from broker_grpc.clock import RunClock
+from broker_grpc.conversation import converse
+from broker_grpc.errors import DuplicateError, ProtocolError
+from broker_grpc.eventlog import EventLog
 from broker_grpc.eventloop import SparingSelector
+from broker_grpc.handshake import hello
+from broker_grpc.limits import Limits
+from broker_grpc.machine import Effects, Received, Stimulus
+from broker_grpc.runtime import Runtime
+from broker_grpc.session import Session
 from broker_grpc.transport import LINK, StreamLost
 from protos import broker_pb2 as pb
 from protos.envelope import VERSION, encode
@@ -80,17 +90,20 @@ async def test_malformed_bytes_are_refused_and_the_stream_stays(
 
 
 async def test_a_newer_version_and_an_unknown_body_are_refused(poker: Poker) -> None:
-    await poker.stream.write(encode(Envelope(Ack("x", ""), 0, 0, VERSION + 1)))
-    refusal = (await poker.receive()).body
+    await poker.stream.write(encode(Envelope(Ack("x", ""), 0, 77, VERSION + 1)))
+    answer = await poker.receive()
+    refusal = answer.body
     assert (refusal.reason, f"version {VERSION + 1}" in refusal.detail) == ("unknown_message", True)
+    assert answer.request == 77, "whoever asked is told"
     await poker.stream.write(b"\xfa\x7f\x00")  # field 2047
     assert (await poker.receive()).body.reason == "unknown_message"
     await assert_alive(poker)
 
 
 async def test_an_oversized_message_is_refused_and_the_stream_stays(poker: Poker) -> None:
-    await poker.send(publication(1, size=11_000))
-    assert (await poker.receive()).body.reason == "limit_exceeded"
+    await poker.send(publication(1, size=11_000), request=5)
+    answer = await poker.receive()
+    assert (answer.body.reason, answer.request) == ("limit_exceeded", 5)
     await assert_alive(poker)
 
 
@@ -129,8 +142,6 @@ async def test_the_first_message_must_be_a_hello(broker: BrokerNode) -> None:
 
 
 async def test_a_second_hello_is_refused(poker: Poker) -> None:
-    from broker_grpc.handshake import hello
-
     await poker.stream.write(hello("alice", "client", 2))
     assert (await poker.receive()).body.reason == "protocol"
     await assert_alive(poker)
@@ -184,6 +195,73 @@ async def test_a_broker_that_connects_twice_has_one_link(tmp_path: Path) -> None
     node.stop()
     events = [event.kind for event in node.logged() if event.kind.startswith("LINK")]
     assert events == ["LINK_UP", "LINK_DOWN", "LINK_UP", "LINK_DOWN"]
+
+
+class SlowStream:
+    """Says hello, and takes its time to hear ours: meanwhile `first` happens."""
+
+    def __init__(self, greeting: bytes, first: Callable[[], None] = lambda: None) -> None:
+        self._greeting = greeting
+        self._first = first
+        self.written: list[bytes] = []
+
+    async def read(self) -> bytes:
+        return self._greeting
+
+    async def write(self, data: bytes) -> None:
+        self._first()
+        self.written.append(data)
+
+    def remote_address(self) -> str:
+        return "127.0.0.1"
+
+    def identities(self) -> Sequence[str]:
+        return ()
+
+
+async def test_a_stream_overtaken_during_its_hello_does_not_take_over(tmp_path: Path) -> None:
+    """A dial that got stuck, and the next one of the same client that was faster."""
+    log = EventLog(tmp_path / "x.jsonl", "B1", RunClock(0))
+    runtime = Runtime(FloodMachine(), RunClock(0), log, Limits())
+    gate = ClientGate(hello("B1", "broker", 1), [], runtime)
+
+    def overtake() -> None:
+        stream = SlowStream(hello("alice", "client", 2))
+        runtime.sessions["alice"] = Session("alice", "client", 2, stream, Limits())
+
+    with pytest.raises(DuplicateError, match="already connected, as incarnation 2"):
+        await gate._greet(SlowStream(hello("alice", "client", 1), overtake))  # type: ignore[arg-type]
+    log.close()
+
+
+async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
+    class Broken(SlowStream):
+        async def write(self, data: bytes) -> None:
+            raise StreamLost("gone")
+
+    session = Session("alice", "client", 1, Broken(b""), Limits())
+    session.send(b"x")
+    await session.write_loop()
+    async with asyncio.timeout(1):
+        await session.drained()
+
+
+async def test_a_defect_of_the_machine_is_reported_and_not_swallowed(tmp_path: Path) -> None:
+    class Defective(FloodMachine):
+        def handle(self, now_us: int, stimulus: Stimulus) -> Effects:
+            if isinstance(stimulus, Received):
+                raise KeyError("no such thing")
+            return []
+
+    log = EventLog(tmp_path / "x.jsonl", "B1", RunClock(0))
+    runtime = Runtime(Defective(), RunClock(0), log, Limits())
+    reported: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+    stream = SlowStream(encode(Envelope(Ack("x", ""))))
+    reason = await converse(Session("alice", "client", 1, stream, Limits()), runtime)
+    assert "KeyError" in reason
+    assert [type(context["exception"]) for context in reported] == [KeyError]
+    log.close()
 
 
 # ---------------------------------------------------------------- faults

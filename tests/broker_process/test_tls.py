@@ -88,10 +88,14 @@ def test_missing_files_are_named() -> None:
         channel_credentials(TlsFiles("nowhere.pem", "x", "y"))
 
 
-def test_without_tls_a_broker_does_not_listen_everywhere(tmp_path: Path, authority: Authority) -> None:
-    open_to_all = BrokerNode(tmp_path, "B1", flood=False, host="0.0.0.0")
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "[::]", ""])
+def test_without_tls_a_broker_does_not_listen_everywhere(tmp_path: Path, host: str) -> None:
+    open_to_all = BrokerNode(tmp_path, "B1", flood=False, host=host)
     with pytest.raises(AssertionError, match="only on an address of its own"):
         open_to_all.start()
+
+
+def test_with_tls_it_may(tmp_path: Path, authority: Authority) -> None:
     guarded = BrokerNode(tmp_path, "B2", flood=False, host="0.0.0.0", tls=authority.issue("B2"))
     guarded.start()
     assert guarded.stop() == 0
