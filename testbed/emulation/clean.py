@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from testbed.emulation.deployment import DEPLOYMENT_FILE, Deployment
+from testbed.emulation.reserve import release
 from testbed.errors import TestbedError
 from testbed.runfolder import RunFolder
 
@@ -29,6 +30,7 @@ def clean(folder: RunFolder) -> list[str]:
         removed += remove_created(folder.path)
     for name in RECORDS:
         (folder.path / name).unlink(missing_ok=True)
+    release(folder.path)
     mark_aborted(folder)
     return [f"{folder.path}: removed {what}" for what in removed]
 

@@ -110,7 +110,10 @@ class OpenVSwitch:
 
     def _run(self, *argv: str) -> str:
         with namespaces.inside(self._place):
-            result = subprocess.run(argv, env=self.environment, capture_output=True, text=True)
+            result = subprocess.run(
+                argv, env=self.environment, capture_output=True, text=True,
+                start_new_session=True,  # a Ctrl-C is for the runner, which then ends everything in order
+            )  # fmt: skip
         if result.returncode != 0:
             command = " ".join(argv[:6])
             raise NetworkError(f"{command} ... failed: {result.stderr.strip()}{self._last_words()}")

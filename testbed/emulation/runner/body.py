@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -32,6 +33,10 @@ TICK_US = {"virtual": 10_000_000, "real": 1_000_000}
 NetworkFactory = Callable[..., Any]
 
 
+class Interrupted(Exception):
+    """Somebody wants the run to end while it is still being set up."""
+
+
 class Body:
     """Owns everything a run creates. `run` always ends with a readable folder and nothing left behind."""
 
@@ -57,6 +62,7 @@ class Body:
         self.certificates: Certificates | None = None
         self.kept = False
         self.let_go = False  # of a kept deployment
+        self.stop_reason = ""
 
     # ------------------------------------------------------------ from start to end
 
@@ -68,14 +74,33 @@ class Body:
             if keep and outcome.status == "done":
                 self.stay(outcome)
         except Exception as error:
-            outcome = stimuli.Finish("failed", explain(error))
-            self.reporter.say("error", text=outcome.reason)
+            outcome = self.failure(error)
         finally:
             self.take_down()
         if not self.kept:
             self.finish(outcome)
         self.journal.close()
         return outcome
+
+    def failure(self, error: Exception) -> stimuli.Finish:
+        """Whatever fails after a request to stop is part of stopping."""
+        with contextlib.suppress(Interrupted):
+            self.look_for_requests()
+        if self.stop_reason:
+            return stimuli.Finish("aborted", self.stop_reason)
+        outcome = stimuli.Finish("failed", explain(error))
+        self.reporter.say("error", text=outcome.reason)
+        return outcome
+
+    def look_for_requests(self) -> None:
+        """Without waiting; for steps that do not go through the loop."""
+        self.loop.turn(self.clock.now_us())
+        if self.stop_reason:
+            raise Interrupted
+
+    def network_progress(self, step: str, done: int, total: int) -> None:
+        self.reporter.network(step, done, total)
+        self.look_for_requests()
 
     def listen(self) -> None:
         """Ctrl-C, SIGTERM and a vanished harness end the run in order."""
@@ -109,6 +134,7 @@ class Body:
 
     def request_stop(self, reason: str) -> None:
         self.let_go = True
+        self.stop_reason = self.stop_reason or reason
         self.conductor.notify(stimuli.StopRequested(reason))
 
     def bring_up_and_conduct(self) -> stimuli.Finish:
@@ -117,7 +143,7 @@ class Body:
         if self.plan.tls:
             self.certificates = Certificates(self.plan)
         self.reporter.say("state", state="network", phase="", detail="")
-        self.network.up(self.reporter.network)
+        self.network.up(self.network_progress)
         self.network.start_capture()
         self.network.start_probes()
         self.nursery = Nursery(self.network.enter, self.clear_up_after_death)

@@ -21,6 +21,8 @@ PR_SET_NAME = 15
 OPEN_FILES = 8192
 FAILED = 70  # EX_SOFTWARE: the child died of an exception, which is in its log
 NOT_FOUND = 127
+LEAST_MEMORY = 512 << 20
+FIRST_TO_GO = "500"  # of 1000, for the kernel's choice when memory runs out
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -88,11 +90,26 @@ def take_stdio(stdio: list[int]) -> None:
 
 
 def limit_resources() -> None:
-    """Enough descriptors for a hub broker, and no core files in the results."""
+    """Enough descriptors for a hub broker, no core files in the results, and memory that leaves others some.
+
+    Should memory end all the same, the kernel takes one of these processes, whose death is reported, and not
+    the runner, the switches or the captures.
+    """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, encoding="ascii")
+
+
+def limit_memory(total: int) -> None:
+    """Half of the machine for one process; one that wants more gets a MemoryError instead of all the rest."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = max(total // 2, LEAST_MEMORY)
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+    )
 
 
 def close_inherited(keep: int) -> None:
