@@ -57,7 +57,7 @@ def _raw(fd: int) -> Iterator[None]:
         return
     before = termios.tcgetattr(fd)
     try:
-        tty.setraw(fd)
+        tty.setraw(fd, termios.TCSADRAIN)  # what was typed already counts
         yield
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)

@@ -100,11 +100,11 @@ def copy_window_size(master: int) -> None:
 @contextlib.contextmanager
 def raw_terminal() -> Iterator[None]:
     before = termios.tcgetattr(0)
-    tty.setraw(0)
+    tty.setraw(0, termios.TCSADRAIN)  # what was typed already counts
     try:
         yield
     finally:
-        termios.tcsetattr(0, termios.TCSAFLUSH, before)
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
 def main(arguments: list[str]) -> int:
