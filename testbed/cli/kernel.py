@@ -27,8 +27,10 @@ def command() -> None:
 
     \b
     Examples:
-      testbed kernel build
       testbed kernel status
+      testbed kernel build -j4
+      testbed kernel build --source /usr/src/linux-source-6.1.tar.xz
+      testbed kernel clean
     """
 
 

@@ -20,6 +20,9 @@ def command() -> None:
     Examples:
       testbed topology show topologies/quickstart.yaml --out quickstart.svg
       testbed topology show topologies/transit-stub-100.yaml
+      testbed topology import-rtt measured.txt --sites 63 --out sites-63.yaml
+      testbed topology import-panda old.txt --out new.yaml
+      testbed topology schema > topology.schema.json
     """
 
 
