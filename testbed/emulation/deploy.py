@@ -142,7 +142,9 @@ def close(folder: RunFolder, reason: str, wall_seconds: float, interrupted: bool
     """Complete the manifest with what only the outside knows; `running` means that it did not end well."""
     manifest = folder.read_manifest()
     release(folder.path)
-    if manifest.status == "running" and interrupted:
+    if reason and manifest.status != "running" and not interrupted:
+        manifest.status, manifest.reason = "failed", reason  # seen from outside only
+    elif manifest.status == "running" and interrupted:
         manifest.status, manifest.reason = "aborted", "interrupted, and not given the time to end in order"
     elif manifest.status == "running":
         manifest.status = "failed"

@@ -11,6 +11,8 @@ import msgspec
 from testbed.emulation.engine import Ability, Clock, Event, Options
 from testbed.emulation.guest.api import Guest, GuestProcess, GuestSpec
 from testbed.emulation.host_engine import REPOSITORY, read_event, runner_command
+from testbed.emulation.reserve import GUEST_ROOM_BYTES, DiskWatch, is_full
+from testbed.errors import TestbedError
 from testbed.runfolder import RunFolder, write_atomically
 from testbed.topology.plan import Plan
 
@@ -61,6 +63,11 @@ class GuestEngine:
 
         plan = run.read_plan()
         kernel = require()
+        if is_full(run.path, GUEST_ROOM_BYTES):
+            raise TestbedError(
+                f"less than {GUEST_ROOM_BYTES >> 20} MB are free", file=run.path,
+                hint="remove old runs, or use --results DIR",
+            )  # fmt: skip
         spec = GuestSpec(
             kernel=kernel,
             memory_mb=options.memory_mb or memory_mb(plan),
@@ -80,15 +87,19 @@ class GuestEngine:
         assert self._guest is not None, "start comes first"
         assert self._run is not None
         on_event({"t": "state", "state": "booting", "phase": "", "detail": ""})
-        self._runner = self._guest.start(runner_command(self._run, self._keep))
-        for line in self._runner.lines():
+        runner = self._runner = self._guest.start(runner_command(self._run, self._keep))
+        disk = DiskWatch(self._run.path, lambda: runner.signal(signal.SIGINT))
+        for line in runner.lines(meanwhile=disk.look):
             event = read_event(line)
             if event is not None:
                 on_event(event)
                 if event["t"] == "kept":
                     self._guest.detach()
                     return 0
-        return self._runner.wait()
+        code = runner.wait()
+        if disk.full:
+            raise disk.problem()
+        return code
 
     def collect(self) -> None:
         """What the guest's kernel and the runner complained about."""

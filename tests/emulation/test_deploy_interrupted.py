@@ -148,3 +148,28 @@ def test_a_second_ctrl_c_ends_it_at_once(
     assert process.returncode == 1
     folder = check_folder(tmp_path, "cut", {"aborted"})
     assert published(folder) > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk can be mounted by root only")
+def test_the_disk_fills_up(tmp_path: Path) -> None:
+    """Only the harness outside can see it; the run ends in order and says why."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", disk], check=True)
+    process = start(write(tmp_path, "cut", "100000s"), disk)
+    try:
+        until(process, "publishers")
+        (disk / "filler").write_bytes(bytes(34 << 20))
+        out, _ = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 1
+        reason = msgspec.json.decode(out.splitlines()[-1])["manifest"]["reason"]
+        assert reason.startswith("the disk is full")
+        folder = check_folder(disk, "cut", {"failed"})
+        assert published(folder) > 0
+        refused = run("deploy", tmp_path / "cut.yaml", "--engine", "guest", "--results", disk)
+        assert refused.returncode == 1
+        assert "less than 16 MB are free" in refused.stderr
+    finally:
+        process.kill()
+        process.wait()
+        subprocess.run(["umount", "--lazy", disk], check=True)

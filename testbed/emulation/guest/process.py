@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import signal as signals
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -39,13 +39,20 @@ class GuestProcess:
         self.code: int | None = None
         self.terminal_output = bytearray()
 
-    def chunks(self, timeout: float | None = None) -> Iterator[tuple[str, bytes]]:
-        """("out" or "err", data) as the command prints, until it has ended. `timeout` is in real seconds."""
+    def chunks(
+        self, timeout: float | None = None, meanwhile: Callable[[], None] | None = None
+    ) -> Iterator[tuple[str, bytes]]:
+        """("out" or "err", data) as the command prints, until it has ended. `timeout` is in real seconds.
+
+        `meanwhile` is called now and then, also while the command prints nothing.
+        """
         deadline = None if timeout is None else time.monotonic() + timeout
         tails = {stream: _Tail(self, stream) for stream in ("out", "err")}
         ended = False
         while not ended:
             ended = self.poll() is not None
+            if meanwhile is not None:
+                meanwhile()
             for stream, tail in tails.items():
                 data = tail.read()
                 if data:
@@ -53,10 +60,12 @@ class GuestProcess:
             if not ended and deadline is not None and time.monotonic() > deadline:
                 raise GuestTimeout(f"the command in the guest did not end within {timeout:g} s of real time")
 
-    def lines(self, timeout: float | None = None) -> Iterator[str]:
+    def lines(
+        self, timeout: float | None = None, meanwhile: Callable[[], None] | None = None
+    ) -> Iterator[str]:
         """The lines of standard output, as they come."""
         pending = b""
-        for stream, data in self.chunks(timeout):
+        for stream, data in self.chunks(timeout, meanwhile):
             if stream == "out":
                 *whole, pending = (pending + data).split(b"\n")
                 yield from (line.decode("utf-8", errors="replace") for line in whole)
