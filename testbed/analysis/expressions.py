@@ -12,12 +12,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from testbed.analysis.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from testbed.topology.plan import Check
 
@@ -35,12 +33,10 @@ def long_form(expression: str) -> str:
     return _SHORT.sub(lambda m: f"(select {m[2]} from {m[1]} where {MAIN[m[1]]})", expression)
 
 
-def evaluate(spark: SparkSession, checks: list[Check], tables: dict[str, pa.Table]) -> list[Verdict]:
+def evaluate(spark: SparkSession, checks: list[Check], tables: dict[str, DataFrame]) -> list[Verdict]:
     """One verdict per check; an expression that cannot be evaluated is unknown, with the reason."""
-    if not checks:
-        return []
     for name, table in tables.items():
-        spark.createDataFrame(table).createOrReplaceTempView(name)
+        table.createOrReplaceTempView(name)
     return [_evaluate(spark, check) for check in checks]
 
 

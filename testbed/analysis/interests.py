@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from broker_grpc.content.filters import Filter
-from broker_grpc.content.language import parse_filter, parse_publication
+from broker_grpc.content.language import parse_filter
 from broker_grpc.errors import BrokerError
 from protos.messages import Value
 
@@ -52,17 +53,15 @@ class Interests:
             self.unreadable += 1
             return None
 
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(interests: tuple[Interest, ...]) -> Interests:
+        """The same, made once: a worker has tasks with publications of many runs, and of each run many."""
+        return Interests(interests)
+
     def matching(self, attributes: Mapping[str, Value]) -> list[Interest]:
         candidates = [entry for pair in attributes.items() for entry in self._by_pair.get(pair, ())]
         return [interest for interest, found in [*candidates, *self._others] if found.matches(attributes)]
-
-
-def attributes_of(content: str) -> dict[str, Value] | None:
-    """The publication's attributes; None when the text cannot be read."""
-    try:
-        return parse_publication(content)
-    except BrokerError:
-        return None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from testbed.analysis.interests import Interests, Timeline, attributes_of
+from testbed.analysis.attributes import attributes_of
+from testbed.analysis.interests import Interests, Timeline
 
 KINDS = ("PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED")
 INPUT: tuple[str, ...] = ("run", "kind", "message", "node", "peer", "t_us", "hops", "published_us")
@@ -215,7 +216,7 @@ def _early(pairs: pd.DataFrame) -> pd.Series:
 
 def _with_outcomes(pairs: pd.DataFrame, published: pd.DataFrame, world: World) -> pd.DataFrame:
     """Adds outcome and settled, and a row for every demanded delivery that is missing."""
-    interests = Interests(world.timeline.interests)
+    interests = Interests.of(world.timeline.interests)
     wanted, settled = _demands(published, interests, world.timeline)
     keys = list(zip(pairs["publication"], pairs["subscriber"], strict=True))
     readable = {

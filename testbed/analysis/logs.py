@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 
 from protos.records import LogEvent
 from testbed.analysis.runs import Run
-from testbed.analysis.sources.jsonl import KINDS
+from testbed.analysis.sources.jsonl import KINDS, file_name
 
 
 @dataclass
@@ -41,7 +41,7 @@ def health(run: Run, counted: pd.DataFrame) -> LogHealth:
     """`counted`: the run's part of `inventory`."""
     found = LogHealth()
     for name in sorted(set(counted.loc[counted["bad"] > 0, "file"])):
-        _look_for_bad_lines(run.folder.events / name, found)
+        _look_for_bad_lines(run.folder.events / file_name(name), found)
     good = counted[counted["bad"] == 0]
     for kind, events in good[~good["kind"].isin(KINDS)].groupby("kind")["events"].sum().items():
         found.unknown_kinds[str(kind)] = int(events)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOGGING = Path(__file__).with_name("log4j2.properties")
 # Input beyond this is worth the optimising compiler; below, starting it costs more than it gains.
-SMALL_INPUT = 256 * 1024 * 1024
+SMALL_INPUT = 24 * 1024 * 1024
 JAVA_HINT = (
     "install Java 17: `make setup`, or `apt-get install openjdk-17-jre-headless`; `testbed doctor` checks it"
 )

@@ -10,11 +10,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from protos.records import PortCounter, ProbeResult
-from testbed.analysis import journeys
+from testbed.analysis import bulk, journeys
 from testbed.analysis.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.checks import Evidence, standard
 from testbed.analysis.expressions import evaluate
@@ -37,9 +36,6 @@ from testbed.analysis.timeline import RARE, timeline
 from testbed.analysis.verdicts import Verdict, write_verdicts
 from testbed.analysis.wire.witness import FACT_SCHEMA
 from testbed.analysis.write import write_table
-
-COLLECT_ROWS = 2_000_000  # more deliveries than this stay in Spark: written by its tasks, not by the driver
-
 
 # Integers stay integers when some are missing, so a column has the same type in every run's files.
 PANDAS_TYPES = {pa.int32(): pd.Int64Dtype(), pa.int64(): pd.Int64Dtype()}
@@ -141,8 +137,8 @@ class Work:
             "log": lambda: log_counts(self.events, ended),
             "load": lambda: load(self.events, ids, self.first_us),
         }
-        self.large = rows > COLLECT_ROWS
-        if not self.large:
+        self.bulky = rows > bulk.COLLECT_ROWS
+        if not self.bulky:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
         waiting = {name: pool.submit(collected_from, query) for name, query in queries.items()}
         small = self._small_frames()
@@ -195,7 +191,6 @@ class Work:
     def _verdicts(
         self, run: Run, frames: dict[str, pd.DataFrame], tables: dict[str, pa.Table]
     ) -> list[Verdict]:
-
         own = {name: frame[frame["run"] == run.key] for name, frame in frames.items()}
         damage = self.facts[(self.facts["fact"] == "damage") & (self.facts["run"] == run.key)]
         interests = self.timelines[run.key].interests
@@ -211,20 +206,23 @@ class Work:
             any(interest.settled_us < FOREVER for interest in interests),
             Interests(interests).unreadable,
         )
-        mine = {name: table.filter(pc.equal(table["run"], run.key)) for name, table in tables.items()}
-        return [*standard(evidence), *evaluate(self.spark, run.plan.checks, mine)]
+        return [*standard(evidence), *self._own_checks(run, tables)]
+
+    def _own_checks(self, run: Run, tables: dict[str, pa.Table]) -> list[Verdict]:
+        """Of the experimenter, over the run's tables."""
+        if not run.plan.checks:
+            return []
+        own = {name: table.filter(pc.equal(table["run"], run.key)) for name, table in tables.items()}
+        views = {name: self.spark.createDataFrame(table) for name, table in own.items()}
+        if self.bulky:
+            views["deliveries"] = bulk.of_run(self.pairs, run)
+        return evaluate(self.spark, run.plan.checks, views)
 
     def _write(self, analysis: Analysis) -> None:
         for run in self.runs:
             for name, table in analysis.tables.items():
                 write_table(run, name, table)
-            if self.large:
-                self._write_large(run)
+            if self.bulky:
+                rows = self.delivered[run.key]
+                bulk.write_deliveries(run, bulk.of_run(self.pairs, run), rows, collected)
             write_verdicts(run.folder.verdicts, analysis.verdicts[run.key])
-
-    def _write_large(self, run: Run) -> None:
-        frame = deliveries(self.pairs).where(f.col("run") == run.key)
-        for column, value in run.provenance.items():
-            frame = frame.withColumn(column, f.lit(value))
-        ordered = frame.select(*PROVENANCE, *TABLES["deliveries"]).orderBy(*ORDER["deliveries"])
-        ordered.write.mode("overwrite").parquet(str(run.folder.tables / "deliveries.parquet"))

@@ -308,6 +308,35 @@ def test_tables_do_not_depend_on_the_number_of_partitions(
         assert again.frame(name).to_csv() == analysis.frame(name, "tree").to_csv(), name
 
 
+@pytest.mark.parametrize("rows", [130, 10])
+def test_deliveries_too_many_for_the_driver_are_the_same(
+    spark: SparkSession,
+    analysis: Analysis,
+    folders: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+) -> None:
+    """Run by run on the driver (130: more than each run has, less than both), or written by Spark's tasks."""
+    from testbed.analysis import analyze, bulk
+
+    monkeypatch.setattr(bulk, "COLLECT_ROWS", rows)
+    for name in ("good", "tree"):
+        shutil.copytree(folders / name, tmp_path / name)
+    again = analyze([tmp_path / name for name in ("good", "tree")], spark=spark)
+    assert "deliveries" not in again.tables
+    for name in ("good", "tree"):
+        assert (tmp_path / name / "tables" / "deliveries.parquet").is_dir() == (rows == 10)
+        ours, theirs = (
+            pq.read_table(base / name / "tables" / "deliveries.parquet") for base in (tmp_path, folders)
+        )
+        assert ours.to_pylist() == theirs.to_pylist()
+        assert ours.schema.types == theirs.schema.types
+        assert (tmp_path / name / "tables" / "deliveries.csv").exists() == (rows == 130)
+    assert again.frame("deliveries", "tree").equals(analysis.frame("deliveries", "tree"))
+    assert verdict(again, "tree", "query")[0] == "pass"
+
+
 def test_the_terminal_fits_eighty_columns(analysis: Analysis) -> None:
     import io
 

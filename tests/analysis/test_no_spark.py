@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.analysis.interests import FOREVER, Interest, Interests, Timeline, attributes_of
+from testbed.analysis.attributes import attributes_of
+from testbed.analysis.interests import FOREVER, Interest, Interests, Timeline
 from testbed.analysis.runs import load_runs
 from testbed.analysis.sample import make_run
 from testbed.analysis.session import NoJava, find_java

@@ -6,6 +6,8 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from testbed.analysis.tables.literals import by_run
+
 COLUMNS = {
     "link": "overlay (between brokers) or client (broker to client; clients do not log what they send)",
     "class": "data (publications) or control (everything else); all in the sum over both",
@@ -37,9 +39,7 @@ PAIR = ["run", "sender", "receiver", "type"]
 def log_counts(events: DataFrame, ended_us: dict[str, int]) -> DataFrame:
     """run, sender, receiver, type -> messages and bytes sent by brokers until the run's end, and messages
     after it, from their logs. `ended_us`: by run."""
-    late = f.lit(False)
-    for run, end in ended_us.items():
-        late |= (f.col("run") == run) & (f.col("t_us") > end)
+    late = f.col("t_us") > by_run(ended_us)
     sent = events.where(f.col("kind").isin("FORWARDED", "NOTIFIED", "SENT"))
     kind = f.when(f.col("kind") == "SENT", f.col("type")).otherwise(f.lit(DATA))
     return sent.groupBy(
