@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOGGING = Path(__file__).with_name("log4j2.properties")
 # Input beyond this is worth the optimising compiler; below, starting it costs more than it gains.
-SMALL_INPUT = 24 * 1024 * 1024
+SMALL_INPUT = 64 * 1024 * 1024
 JAVA_HINT = (
     "install Java 17: `make setup`, or `apt-get install openjdk-17-jre-headless`; `testbed doctor` checks it"
 )
@@ -123,10 +123,18 @@ def defaults(master: str, java: str, input_bytes: int, archive: Path | None) -> 
         settings["spark.driver.extraJavaOptions"] = java_options(java, input_bytes < SMALL_INPUT, archive)
         settings["spark.driver.bindAddress"] = "127.0.0.1"
         settings["spark.driver.host"] = "127.0.0.1"
-        settings["spark.driver.memory"] = "2g"
+        settings["spark.driver.memory"] = f"{heap_gigabytes(input_bytes)}g"
+        # Percentiles keep a table per group; more than 128 groups would be sorted instead, at twice the cost.
+        settings["spark.sql.objectHashAggregate.sortBased.fallbackThreshold"] = "10000"
         settings["spark.python.unix.domain.socket.enabled"] = "true"
         settings["spark.python.daemon.module"] = "testbed.analysis.daemon"
     return settings
+
+
+def heap_gigabytes(input_bytes: int) -> int:
+    """A limit, not a reservation: 2 for small input, else a third of the machine's memory, at most 8."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
+    return 2 if input_bytes < SMALL_INPUT else max(2, min(8, physical // 3))
 
 
 def shuffle_partitions(input_bytes: int) -> int:

@@ -27,12 +27,13 @@ def command(runs: tuple[str, ...], master: str, quiet: bool) -> int:
     from rich.console import Console
 
     from testbed.analysis.pipeline import analyze
-    from testbed.analysis.terminal import show
 
     progress = Console(stderr=True)
     with progress.status("reading run folders") as status:
         analysis = analyze(runs, master, progress=lambda text: status.update(text))
     if not quiet:
+        from testbed.analysis.terminal import show  # only now: pandas is imported while Spark starts
+
         show(analysis, Console())
         places = ", ".join(str(run.folder.tables) for run in analysis.runs[:3])
         took = sum(analysis.seconds.values())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-# `percentile` keeps every distinct value of a group in memory.
-EXACT_ROWS = 5_000_000
+# `percentile` keeps every distinct value of a group in memory: a million deliveries, all with different delay
+# and stretch, took 1.9 GB in five kinds of group.
+EXACT_ROWS = 2_000_000
 ACCURACY = 10_000  # percentile_approx: the rank is off by at most count / ACCURACY
 
 
