@@ -20,7 +20,9 @@ PROGRESS_S = 0.5
 class SimulateEngine:
     name = "simulate"
 
-    def __init__(self) -> None:
+    def __init__(self, start_us: int = START_US) -> None:
+        """The kernel's timers fire on ticks: `start_us` says how the run lies to them."""
+        self._start_us = start_us
         self._folder: RunFolder | None = None
         self._simulator: Simulator | None = None
         self._log: SimulatedLog | None = None
@@ -36,7 +38,7 @@ class SimulateEngine:
         self._folder = run
         plan = run.read_plan()
         self._log = SimulatedLog(run.events / "simulation.jsonl")
-        self._simulator = Simulator(plan, self._log, self._told)
+        self._simulator = Simulator(plan, self._log, self._told, self._start_us)
         self._told_events: list[stimuli.Tell] = []
 
     def _told(self, tell: stimuli.Tell) -> None:
@@ -90,7 +92,7 @@ class SimulateEngine:
         log.close()
         manifest = folder.read_manifest()
         manifest.status, manifest.reason = outcome.status, outcome.reason
-        manifest.first_us, manifest.last_us = START_US, simulator.agenda.now_us
+        manifest.first_us, manifest.last_us = self._start_us, simulator.agenda.now_us
         manifest.warnings = (*manifest.warnings, *simulator.warnings)
         folder.write_manifest(manifest)
         folder.write_fidelity(Fidelity("unknown", "simulated: there is no network to probe"))

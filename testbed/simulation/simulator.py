@@ -38,7 +38,7 @@ from testbed.workload.script import ClientScript
 if TYPE_CHECKING:
     from broker_grpc.algorithms import BrokerMachine
 
-START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant, so that runs repeat
+START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant on a tick of the kernel, so that runs repeat
 HARNESS = "harness"
 STOP_LIMIT_US = 10_000_000  # what has not ended by then is cut off
 
@@ -64,9 +64,15 @@ class Process:
 class Simulator:
     """Runs a plan to its end; `warnings` and `outcome` say how it went."""
 
-    def __init__(self, plan: Plan, log: SimulatedLog, tell: Callable[[stimuli.Tell], None]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        log: SimulatedLog,
+        tell: Callable[[stimuli.Tell], None],
+        start_us: int = START_US,
+    ) -> None:
         self.plan = plan
-        self.agenda = Agenda(START_US)
+        self.agenda = Agenda(start_us)
         self.outcome: stimuli.Finish | None = None
         self.warnings: list[str] = []
         self.timeline = Timeline(plan)

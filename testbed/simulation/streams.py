@@ -2,17 +2,17 @@
 
 What a gRPC stream does, in round trips: TCP is connected after one, the dialler has the listener's
 HTTP/2 settings after two and then sends its hello, the listener answers. So the listener is up after
-two and a half, the dialler after three. Before that gRPC takes DIAL_US of its own to send the first
-packet to another host (measured on the wire, the same for every round trip; to its own host it takes
-none). A dial of a process that is not there is refused after one; without a path it is tried again
-later. Redials back off like those of the real processes.
+two and a half, the dialler after three. The first stream of a process to another host takes FIRST_DIAL_US
+longer, until gRPC's poller runs (measured on the wire, the same for every round trip; later dials and those
+of a process that was started again take none). A dial of a process that is not there is refused after one;
+without a path it is tried again later. Redials back off like those of the real processes.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from broker_grpc.limits import Limits
@@ -23,9 +23,10 @@ from protos.messages import Envelope, Hello
 from protos.messages import PeerKind as WireKind
 from protos.records import LogEvent
 from testbed.simulation.agenda import Agenda
-from testbed.simulation.wires import Wires, retransmission_waits
+from testbed.simulation.tcp import End, Transmit, connect
+from testbed.simulation.wires import FRAMING, Wires
 
-DIAL_US = 255_550
+FIRST_DIAL_US = 255_550
 
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 
@@ -39,9 +40,9 @@ class Stream:
 
     dialler: str
     listener: str
+    rtt_us: int
     broken: bool = False
     pipes: tuple[Pipe, ...] = ()
-    stalled: list[tuple[Pipe, Envelope, int]] = field(default_factory=list)  # (way, message, sent)
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +56,8 @@ class Pipe:
     inbox: Inbox | None = None  # of the receiver, while it is up and has not hung up
     deaf: bool = False  # the receiver has hung up
     early: list[Envelope] | None = None  # came before the receiver was up
-    last_us: int = 0  # arrival of the last message
+    tcp: End | None = None  # the sender's, where the stream is simulated packet by packet
+    last_us: int = 0  # arrival of the last message or packet
     fixed_us: int = -1  # what every message takes, where size and chance do not matter; -1 = unknown
 
 
@@ -115,6 +117,7 @@ class Streams:
         self._limits = limits
         self._dials: dict[str, dict[str, Dial]] = {}  # by dialler and listener
         self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
+        self._dialled: set[str] = set()  # have reached another host
         self.carried = 0  # messages that arrived
 
     def is_live(self, end: str, peer: str) -> bool:
@@ -142,9 +145,7 @@ class Streams:
         if rtt is None:
             self._dial_later(dial, dialler, listener)
         else:
-            apart = self._processes.host_of(dialler) != self._processes.host_of(listener)
-            wait = rtt + DIAL_US if apart else rtt
-            self._agenda.at(self._agenda.now_us + wait, self._connected, (dialler, listener), rtt)
+            self._agenda.at(self._agenda.now_us + rtt, self._connected, (dialler, listener), rtt)
 
     def _rtt_us(self, a: str, b: str) -> int | None:
         return self._wires.rtt_us(self._processes.host_of(a), self._processes.host_of(b))
@@ -162,9 +163,17 @@ class Streams:
             self._dial_later(dial, dialler, listener)
             return
         dial.dials += 1
-        there, back = _pipes(Stream(dialler, listener))
-        self._agenda.at(self._agenda.now_us + rtt * 3 // 2, self._up, back)
-        self._agenda.at(self._agenda.now_us + rtt * 2, self._up, there)
+        there, back = _pipes(Stream(dialler, listener, rtt))
+        begun = self._agenda.now_us + self._first_dial_us(dialler, listener)
+        self._agenda.at(begun + rtt * 3 // 2, self._up, back)
+        self._agenda.at(begun + rtt * 2, self._up, there)
+
+    def _first_dial_us(self, dialler: str, listener: str) -> int:
+        apart = self._processes.host_of(dialler) != self._processes.host_of(listener)
+        if not apart or dialler in self._dialled or self._processes.incarnation_of(dialler) > 1:
+            return 0
+        self._dialled.add(dialler)
+        return FIRST_DIAL_US
 
     def _up(self, pipe: Pipe, _: None) -> None:
         """The sender of this direction has the other's hello."""
@@ -220,23 +229,46 @@ class Streams:
         else:
             due = self._travel(pipe, envelope)
             if due is None:
-                pipe.stream.stalled.append((pipe, envelope, agenda.now_us))
-                return
+                size = encoded_size(envelope) + FRAMING
+                return self._end_of(pipe).write(size, self._arrive, pipe, envelope)
             arrival = due
         if arrival < pipe.last_us:
             arrival = pipe.last_us  # TCP keeps the order
         pipe.last_us = arrival
         agenda.at(arrival, self._arrive, pipe, envelope)
 
-    def _travel(self, pipe: Pipe, envelope: Envelope) -> int | None:
-        """When the message is there; None while what was sent before is still on this side."""
-        if pipe.stream.stalled:
+    def _travel(self, pipe: Pipe, envelope: Envelope | None) -> int | None:
+        """When the message is there; None where that is for TCP to find out."""
+        route = self._wires.route(
+            self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
+        )
+        if route is None or route.lossy or (pipe.tcp is not None and not pipe.tcp.idle):
             return None
-        hosts = self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
-        route = self._wires.route(*hosts)
-        if route is not None and route.plain:
+        if route.plain:
             pipe.fixed_us = route.latency_us
-        return self._wires.arrival_us(self._agenda.now_us, *hosts, encoded_size(envelope))
+        size = encoded_size(envelope) if envelope is not None else 0
+        return self._wires.arrival_us(self._agenda.now_us, route, size)
+
+    def _end_of(self, pipe: Pipe) -> End:
+        """The sender's end of the connection; made when it is needed."""
+        if pipe.tcp is None:
+            there, back = pipe.stream.pipes
+            there.tcp, back.tcp = connect(
+                self._agenda, self._transmitter(there), self._transmitter(back), pipe.stream.rtt_us
+            )
+        assert pipe.tcp is not None
+        return pipe.tcp
+
+    def _transmitter(self, pipe: Pipe) -> Transmit:
+        hosts = self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
+
+        def transmit(payload_bytes: int) -> int | None:
+            arrival = self._wires.packet_us(self._agenda.now_us, *hosts, payload_bytes)
+            if arrival is not None:
+                arrival = pipe.last_us = max(arrival, pipe.last_us)
+            return arrival
+
+        return transmit
 
     def _arrive(self, pipe: Pipe, envelope: Envelope) -> None:
         inbox = pipe.inbox
@@ -247,26 +279,9 @@ class Streams:
             pipe.early = [*(pipe.early or ()), envelope]
 
     def paths_changed(self) -> None:
-        """Streams whose path is back: TCP's next retransmission brings the first message, the rest follow."""
-        for end in sorted(self._live):
-            for peer in sorted(self._live[end]):
-                pipe = self._live[end][peer]
+        for pipes in self._live.values():
+            for pipe in pipes.values():
                 pipe.fixed_us = -1
-                stream = pipe.stream
-                if end == stream.dialler and stream.stalled and self._rtt_us(end, peer) is not None:
-                    self._resume(stream)
-
-    def _resume(self, stream: Stream) -> None:
-        rtt = self._rtt_us(stream.dialler, stream.listener) or 0
-        at, waits = stream.stalled[0][2], retransmission_waits(rtt)
-        while at < self._agenda.now_us:
-            at += next(waits)
-        self._agenda.at(at, self._release, stream)
-
-    def _release(self, stream: Stream, _: None) -> None:
-        waiting, stream.stalled = stream.stalled, []
-        for pipe, envelope, _sent in waiting:
-            self.send(pipe, envelope)
 
     # ------------------------------------------------------------ ends
 
@@ -293,9 +308,10 @@ class Streams:
         other = pipe.other
         assert other is not None
         other.deaf, other.inbox = True, None
-        hosts = self._processes.host_of(pipe.sender), self._processes.host_of(pipe.receiver)
-        arrival = self._wires.arrival_us(self._agenda.now_us, *hosts, 0)
-        if arrival is not None:
+        arrival = self._travel(pipe, None)
+        if arrival is None:
+            self._end_of(pipe).write(1, self._end, other, reason)
+        else:
             self._agenda.at(max(arrival, pipe.last_us), self._end, other, reason)
 
     def _end(self, pipe: Pipe, reason: str) -> None:

@@ -1,8 +1,9 @@
 """The network as the simulator sees it: when does a message from one host arrive at another?
 
 A message takes the planned path. On every link it waits for the link's direction to be free, is sent
-at the link's bandwidth, and arrives after the link's latency and jitter. A lost packet is sent again
-by TCP, so loss and full queues cost time, never messages. A host talks to itself in no time.
+at the link's bandwidth, and arrives after the link's latency and jitter. Where packets can be lost, or a
+path is cut, a stream is simulated packet by packet (`tcp`): loss and full queues cost time, never messages.
+A host talks to itself in no time.
 
 Sizes: an envelope of n bytes travels as n + 5 (gRPC prefix) + 9 (HTTP/2 frame header) bytes of TCP
 payload, in packets of at most 1448 bytes with 66 bytes of Ethernet, IPv4 and TCP headers each. Other
@@ -12,7 +13,7 @@ traffic (acknowledgements, window updates, pings of HTTP/2) is not modelled.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -22,19 +23,7 @@ from testbed.topology.plan import Link, Plan
 FRAMING = 5 + 9
 PACKET_PAYLOAD = 1448
 PACKET_HEADERS = 66
-RTO_MIN_US = 200_000  # Linux: the retransmission timer is the smoothed round trip plus this at the least
-
-
 DEFAULT_QUEUE = 1000  # packets, where the plan leaves it to us
-
-
-def retransmission_waits(rtt_us: int) -> Iterator[int]:
-    """Between one sending of a packet and the next: a tail loss probe first, then time-outs that double."""
-    wait = rtt_us + RTO_MIN_US
-    yield wait
-    while True:
-        yield wait
-        wait *= 2
 
 
 def wire_bytes(envelope_bytes: int) -> int:
@@ -67,10 +56,12 @@ class Route:
     ways: list[Way]
     pair: Way | None
     plain: bool = field(init=False)
+    lossy: bool = field(init=False)
 
     def __post_init__(self) -> None:
         shaped = [*self.ways, *([self.pair] if self.pair else [])]
         self.plain = all(way.is_plain for way in shaped)
+        self.lossy = any(way.loss for way in shaped)
 
 
 class Wires:
@@ -125,32 +116,31 @@ class Wires:
         there, back = self.route(a, b), self.route(b, a)
         return None if there is None or back is None else there.latency_us + back.latency_us
 
-    def arrival_us(self, now_us: int, a: str, b: str, envelope_bytes: int) -> int | None:
-        """When a message sent now is there; None while there is no path."""
-        route = self._routes.get((a, b)) or self.route(a, b)
-        if route is None:
-            return None
+    def arrival_us(self, now_us: int, route: Route, envelope_bytes: int) -> int | None:
+        """When a message sent now is there, if nothing is lost; None when a queue on its way is full."""
         if route.plain:
             return now_us + route.latency_us
-        size = wire_bytes(envelope_bytes)
-        waits = retransmission_waits(self.rtt_us(a, b) or 0)
-        at = now_us
-        while self._is_lost(route):
-            at += next(waits)
-        return self._travel(at, route, size, waits)
+        return self._travel(now_us, route, wire_bytes(envelope_bytes))
+
+    def packet_us(self, now_us: int, a: str, b: str, payload_bytes: int) -> int | None:
+        """When one packet sent now is there; None when it is lost, which nobody tells its sender."""
+        route = self.route(a, b)
+        if route is None or (route.lossy and self._is_lost(route)):
+            return None
+        return self._travel(now_us, route, payload_bytes + PACKET_HEADERS)
 
     def _is_lost(self, route: Route) -> bool:
         shaped = [*route.ways, *([route.pair] if route.pair else [])]
         return any(way.loss and self._random.random() < way.loss for way in shaped)
 
-    def _travel(self, at: int, route: Route, size: int, waits: Iterator[int]) -> int:
+    def _travel(self, at: int, route: Route, size: int) -> int | None:
         if route.pair is not None:
             at += self._delay(route.pair)
         for way in route.ways:
             if way.bandwidth_bps:
                 sending_us = -(-size * 8_000_000 // way.bandwidth_bps)
-                while way.free_us - at > way.queue * sending_us:
-                    at += next(waits)  # dropped, and sent again
+                if way.free_us - at > way.queue * sending_us:
+                    return None
                 at = max(at, way.free_us) + sending_us
                 way.free_us = at
             at += self._delay(way)

@@ -1,11 +1,9 @@
 """The scenarios of the parity suite: small topology files, one per thing that could differ.
 
-`delays` says which can agree. `all`: at every quantile. `unhindered`: of deliveries that TCP did not have to
-send again. `bounded`: drawn from an interval.
+`delays` says how they are compared. `all`: at every quantile. `bounded`: drawn from an interval.
 Nothing may depend on which of two things happens first in the same instant: real processes that start
 together do so in any order. So subscriptions that cover each other are one client's, and where two overlay
 links have the same latency there is no check for cycles (its flood crosses the links that are up by then).
-`calm` says that no connection is lost: then every message is the same, at any time of the run.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ class Scenario:
     network: str
     brokers: str = "B: {count: 4, place: one_per_node}"
     overlay: str = "{generator: chain}"
-    options: str = "{}"
+    options: str = "{verify_tree: false}"
     algorithm: str = "{}"
     publishers: str = (
         "{kind: publisher, broker: B1, publish: {source: stock, rate: 4/s, parameters: {symbol: YHOO}}}"
@@ -31,8 +29,7 @@ class Scenario:
   none: {kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'IBM']"]}"""
     duration: str = "10s"
     events: str = "[]"
-    delays: Literal["all", "unhindered", "bounded"] = "all"
-    calm: bool = True
+    delays: Literal["all", "bounded"] = "all"
 
     def text(self) -> str:
         return f"""
@@ -65,6 +62,7 @@ SCENARIOS = {
             "tree",
             "{generator: tree, fanout: 2, nodes: 7, link: {latency: [2ms, 9ms]}}",
             brokers="B: {count: 7, place: one_per_node}",
+            options="{verify_tree: true}",
             overlay="{generator: tree, fanout: 2}",
             publishers="{kind: publisher, for_each: {symbol: [YHOO, IBM]}, broker: random, "
             "publish: {source: stock, rate: 3/s}}",
@@ -74,7 +72,6 @@ SCENARIOS = {
             "{generator: transit_stub, transit_domains: 1, transit_nodes: 2, stubs_per_transit_node: 2, "
             "stub_nodes: 2}",
             brokers="B: {count: 6, place: random}",
-            options="{verify_tree: false}",
             overlay="{generator: tree, fanout: 2}",
         ),
         Scenario(
@@ -91,12 +88,11 @@ SCENARIOS = {
         Scenario(
             "loss",
             "{generator: chain, nodes: 4, link: {latency: 10ms, loss: 2%}}",
-            delays="unhindered",
         ),
         Scenario(
             "covering",
             CHAIN,
-            options="{subscription_covering: active, advertisement_covering: lazy}",
+            options="{verify_tree: false, subscription_covering: active, advertisement_covering: lazy}",
             subscribers="""
   wide: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK']"]}
   narrow:
@@ -105,21 +101,22 @@ SCENARIOS = {
     subscribe: ["[class,eq,'STOCK'],[volume,>,3000000]", "[class,eq,'STOCK'],[volume,>,2000000]",
                 "[class,eq,'STOCK'],[volume,>,1000000]"]""",
         ),
-        Scenario("service", CHAIN, options="{matching_us: 3000, control_us: 500, output_bandwidth: 50000}"),
+        Scenario(
+            "service",
+            CHAIN,
+            options="{verify_tree: false, matching_us: 3000, control_us: 500, output_bandwidth: 50000}",
+        ),
         Scenario(
             "link-failure",
             CHAIN,
             duration="16s",
             events="[{at: 4s, link_down: r2-r3}, {at: 6s, link_up: r2-r3}]",
-            delays="unhindered",
         ),
         Scenario(
             "broker-crash",
             CHAIN,
             duration="16s",
             events="[{at: 4050ms, kill: B3}, {at: 7050ms, start: B3}]",
-            delays="unhindered",
-            calm=False,
         ),
         Scenario(
             "churn",

@@ -1,0 +1,136 @@
+"""TCP packet by packet, held against what was captured in the guest (Linux 6.1, 100 ticks a second)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testbed.simulation.agenda import Agenda
+from testbed.simulation.kerneltimer import fires_us
+from testbed.simulation.tcp import End, connect
+
+WAY_US = 10_000  # one way
+Lost = Callable[[int, int], bool]  # (time, number of the packet in its direction)
+
+
+class Wire:
+    """Two ends, and a note of every packet of data and every arrival."""
+
+    def __init__(self, lost: Lost, lost_back: Lost = lambda at, number: False) -> None:
+        self.agenda = Agenda(0)
+        self.packets: list[tuple[int, int]] = []  # (when, bytes) from the first end
+        self.acknowledged: list[int] = []  # when the other end sent a packet
+        self.arrived: list[tuple[int, int]] = []  # (when, message)
+        self._numbers = [0, 0]
+        self.end, self.other = connect(
+            self.agenda, self._way(0, lost, self.packets), self._way(1, lost_back, None), 2 * WAY_US
+        )
+
+    def _way(
+        self, direction: int, lost: Lost, notes: list[tuple[int, int]] | None
+    ) -> Callable[[int], int | None]:
+        def transmit(size: int) -> int | None:
+            now = self.agenda.now_us
+            self._numbers[direction] += 1
+            if notes is None:
+                self.acknowledged.append(now)
+            elif size:
+                notes.append((now, size))
+            return None if lost(now, self._numbers[direction]) else now + WAY_US
+
+        return transmit
+
+    def say(self, at_us: int, message: int, size: int = 310, end: End | None = None) -> None:
+        speaker = end or self.end
+        self.agenda.at(at_us, lambda a, b: speaker.write(size, self._arrive, message, None))
+
+    def _arrive(self, message: int, _: None) -> None:
+        self.arrived.append((self.agenda.now_us, message))
+
+    def run(self) -> None:
+        while self.agenda.run(100_000):
+            raise AssertionError("it never ends")
+
+
+@pytest.mark.parametrize(
+    ("now_us", "wait", "fires"),
+    [
+        (18_106_361, 23, 18_340_000),  # a tick more than asked for
+        (18_580_000, 46, 19_050_000),
+        (19_050_000, 92, 20_000_000),  # farther away: every eighth tick
+        (20_000_000, 184, 21_920_000),
+    ],
+)
+def test_timers_fire_as_captured(now_us: int, wait: int, fires: int) -> None:
+    assert fires_us(now_us, wait) == fires
+
+
+def test_a_cut_path_is_tried_as_captured() -> None:
+    """link-failure of the parity suite: a message every 250 ms, no path from 18.068 s to 20.07 s."""
+    wire = Wire(lambda at, number: 18_068_000 < at < 20_070_000)
+    for number in range(33):
+        wire.say(14_106_361 + 250_000 * number, number, 310)
+    wire.run()
+    later = [(at, size) for at, size in wire.packets if at >= 18_100_000]
+    assert later[:6] == [
+        (18_106_361, 310),
+        (18_340_000, 310),  # the tail loss probe
+        (18_356_361, 310),
+        (18_580_000, 620),  # the time-out: both in one packet
+        (19_050_000, 620),
+        (20_000_000, 620),
+    ]
+    assert later[6] == (21_920_000, 620)
+    assert later[7:9] == [(21_940_000, 1448), (21_940_000, 1448)]  # slow start: two packets after one
+    assert later[9][0] == 21_960_000
+    assert later[10] == (22_106_361, 310)
+
+
+def test_a_single_loss_costs_the_probes_time() -> None:
+    wire = Wire(lambda at, number: number == 3)
+    for number in range(6):
+        wire.say(106_361 + 250_000 * number, number)
+    wire.run()
+    delays = [at - (106_361 + 250_000 * message) for at, message in wire.arrived]
+    assert delays == [10_000, 10_000, 840_000 + 10_000 - 606_361, 10_000, 10_000, 10_000]
+
+
+def test_what_follows_soon_betrays_a_loss() -> None:
+    """RACK: the acknowledgement of a later packet tells, long before any timer."""
+    wire = Wire(lambda at, number: number == 2)
+    for number in range(4):
+        wire.say(100_000 * number + 5_000, number)
+    wire.run()
+    second = dict((message, at) for at, message in wire.arrived)[1]
+    assert second == 205_000 + 3 * WAY_US
+
+
+def test_in_a_dialogue_acknowledgements_wait_for_the_answer() -> None:
+    """As captured: after an exchange a message is acknowledged by the timer, the next ones at once."""
+    wire = Wire(lambda at, number: False)
+    wire.say(1_074_030, 1)
+    wire.say(1_104_030, 2, end=wire.other)
+    wire.say(3_106_363, 3)
+    wire.say(3_356_361, 4)
+    wire.run()
+    assert wire.acknowledged == [1_084_030, 1_104_030, 3_160_000, 3_366_361]
+
+
+@given(
+    st.lists(st.integers(1, 4000), min_size=1, max_size=20),
+    st.integers(0, 400_000),
+    st.sets(st.integers(1, 60), max_size=25),
+    st.sets(st.integers(1, 60), max_size=25),
+)
+def test_everything_arrives_once_and_in_order(
+    sizes: list[int], apart_us: int, lost: set[int], lost_back: set[int]
+) -> None:
+    wire = Wire(lambda at, number: number in lost, lambda at, number: number in lost_back)
+    for number, size in enumerate(sizes):
+        wire.say(apart_us * number, number, size)
+    wire.run()
+    assert [message for _, message in wire.arrived] == list(range(len(sizes)))
+    assert wire.end.idle
