@@ -50,12 +50,14 @@ class ResultFolder:
     """Collects what one reproduction makes; `close` writes the manifest last, so its presence says done."""
 
     request: Request
+    part: str = ""  # results that are kept apart, beside the others: <scale>-<part>
     path: Path = field(init=False)
     started: float = field(default_factory=time.time)
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.path = self.request.folder
+        base = self.request.folder
+        self.path = base.with_name(f"{base.name}-{self.part}") if self.part else base
         (self.path / "tables").mkdir(parents=True, exist_ok=True)
         (self.path / "manifest.json").unlink(missing_ok=True)
 
