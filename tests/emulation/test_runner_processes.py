@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from testbed.emulation.runner.child import limit_resources
 from testbed.emulation.runner.fidelity import read_events
+from testbed.emulation.runner.processes import killed_for_memory
 from testbed.topology.plan import Event, Program
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -142,3 +145,21 @@ def test_many_deaths_in_one_turn_of_the_loop(tmp_path: Path) -> None:
     manifest = runner.folder.read_manifest()
     assert manifest.reason.endswith("was killed by signal 9")
     assert not any("Error" in warning for warning in manifest.warnings)
+
+
+def test_processes_that_the_kernel_ended_for_want_of_memory_are_counted(tmp_path: Path) -> None:
+    vmstat = tmp_path / "vmstat"
+    vmstat.write_text("nr_free_pages 12\noom_kill 3\noom_kill_other 9\n")
+    assert killed_for_memory(vmstat) == 3
+    vmstat.write_text("nr_free_pages 12\n")
+    assert killed_for_memory(vmstat) == 0
+
+
+def test_a_child_may_take_half_of_the_memory_and_goes_first_when_it_ends() -> None:
+    child = os.fork()
+    if child == 0:
+        limit_resources()
+        half = max(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, 512 << 20)
+        goes_first = Path("/proc/self/oom_score_adj").read_text().strip() == "500"
+        os._exit(0 if goes_first and resource.getrlimit(resource.RLIMIT_DATA)[0] == half else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

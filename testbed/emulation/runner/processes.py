@@ -32,6 +32,7 @@ from testbed.runfolder import RunFolder
 from testbed.topology.plan import Plan
 
 LOG_LINES = 12
+OUT_OF_MEMORY = "the kernel ran out of memory during the run (fix: --memory MB gives a guest more)"
 READ = 1 << 16
 LOOK_LIMIT_US = 10_000_000  # a process that does not answer by then is left out of the look
 STOP_LIMIT_US = 20_000_000  # a process that has not ended by then is killed
@@ -79,6 +80,7 @@ class Processes:
         self._exit_watch: dict[int, Callable[[int, str], None]] = {}
         self._configs = folder.path / "processes"
         self._configs.mkdir(exist_ok=True)
+        self._killed_for_memory = killed_for_memory()
         loop.watch(nursery, self._read_nursery)
 
     # ------------------------------------------------------------ starting
@@ -352,11 +354,22 @@ class Processes:
         self._waiting.discard(id)
         self._complete_look()
         detail = last_lines(self._log(id))
+        if report.code == -signal.SIGKILL and killed_for_memory() > self._killed_for_memory:
+            detail = f"{OUT_OF_MEMORY}\n{detail}".rstrip()
         if report.key in self._exit_watch:
             self._exit_watch.pop(report.key)(report.code, detail)
             return
         for part in list(process.clients) if process.birth.kind == "driver" else [id]:
             self.notify(ProcessEnded(part, report.code, detail))
+
+
+def killed_for_memory(vmstat: Path = Path("/proc/vmstat")) -> int:
+    """How many processes the kernel has ended since boot because there was no memory left."""
+    for line in vmstat.read_text(encoding="ascii").splitlines():
+        name, _, count = line.partition(" ")
+        if name == "oom_kill":
+            return int(count)
+    return 0
 
 
 def last_lines(log: Path, count: int = LOG_LINES) -> str:

@@ -62,7 +62,11 @@ def _mount_cgroups() -> None:
     if not os.path.isdir("/sys/fs/cgroup"):
         return
     libc.mount("tmpfs", "/sys/fs/cgroup", "tmpfs", "mode=755")
+    with open("/proc/cgroups", encoding="ascii") as file:
+        known = {line.split()[0] for line in file}
     for controllers in CGROUP_CONTROLLERS:
+        if not known.issuperset(controllers.split(",")):
+            continue
         folder = f"/sys/fs/cgroup/{controllers}"
         os.mkdir(folder)
         try:
