@@ -8,7 +8,7 @@ A machine like the broker, with requests of the application as methods. Each ret
 - If the broker stays away, the next fallback broker takes its place (GRAPE 4.2), if there are any.
 - Publications are handed over at most once. While the connection is lost, the advertisement is not
   acknowledged yet, or its publisher migrates, they wait in a bounded buffer.
-- A publication that was delivered before is not delivered again (a window of ids); it is logged.
+- A publication that was delivered before is not delivered again (a window of ids); the log has every copy.
 """
 
 from __future__ import annotations

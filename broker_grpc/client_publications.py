@@ -112,12 +112,13 @@ class Publications:
     # ------------------------------------------------------------ in
 
     def deliver(self, peer: str, envelope: Envelope, publication: Publication) -> None:
-        if self._window.is_duplicate(publication.id):
-            return self._drop(publication, "duplicate")
-        self.delivered += 1
+        """A copy is kept from the application, never from the log: the invariant is checked there."""
         client = self._client
-        client.emit(Delivered(publication, envelope.hops))
+        copy = self._window.is_duplicate(publication.id)
+        if not copy:
+            self.delivered += 1
+            client.emit(Delivered(publication, envelope.hops))
         event = LogEvent(client.now_us, 0, client.id, "DELIVERED", "publication", peer, publication.id,
                          envelope.hops, publication_size(envelope), publication.published_us,
-                         group=client.group)  # fmt: skip
+                         group=client.group, detail="duplicate" if copy else "")  # fmt: skip
         client.emit(Log(event))

@@ -201,9 +201,19 @@ class FilterIndex:
 
     def match_hops(self, attributes: Mapping[str, Value]) -> set[str]:
         """Last hops of all filters that the publication matches. The innermost loop of a broker."""
-        found: set[str] = set()
         get = attributes.get
         unkeyed = self._unkeyed
+        if len(self._pivots) == 1 and not unkeyed.size:
+            # Topics: all filters have their pivot on one attribute, and one look-up decides.
+            for attribute, table in self._pivots.items():
+                only = table.get(get(attribute))  # type: ignore[arg-type]
+                if only is None:
+                    self.candidates = 0
+                    return set()
+                if not only.others:
+                    self.candidates = 1
+                    return set(only.decided.hops)  # type: ignore[union-attr]  # a bucket is never empty
+        found: set[str] = set()
         buckets, looked = [unkeyed] if unkeyed.size else [], unkeyed.size
         for attribute, table in self._pivots.items():
             bucket = table.get(get(attribute))  # type: ignore[arg-type]  # no bucket is for None
