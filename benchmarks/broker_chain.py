@@ -1,6 +1,8 @@
 """Messages per second through three brokers, against a bare grpc.aio relay of three processes.
 
-The same payload, the same machine, the same minute, alternately: at least 60 % of the bare relay.
+The same payload, the same machine, the same minute, alternately: at least 60 % of the bare relay. On a
+machine with other work the messages per second of both are those of its scheduler; the processor time per
+message, printed beside it, tells what each costs there too.
 Also: one broker with a thousand client streams. `--calls` counts system calls per hop with strace.
 
 python -m benchmarks.broker_chain [--messages N] [--rounds N] [--calls]
@@ -110,11 +112,20 @@ class Processes:
 
 
 class Pipe:
-    """A way from a source stream to a sink stream."""
+    """A way from a source stream to a sink stream, through three processes."""
 
-    def __init__(self, source: DialledStream, sink: DialledStream) -> None:
+    def __init__(self, source: DialledStream, sink: DialledStream, pids: list[int]) -> None:
         self.source = source
         self.sink = sink
+        self.pids = pids
+
+    def processor_s(self) -> float:
+        """Processor time of the three, so far."""
+        ticks = 0
+        for pid in self.pids:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     async def per_second(self, messages: list[bytes]) -> float:
         async def send() -> None:
@@ -133,14 +144,16 @@ class Pipe:
 async def bare(processes: Processes) -> Pipe:
     """Source -> three relays -> sink: as many transfers as publisher -> three brokers -> subscriber."""
     a, b, c = (str(port) for port in free_ports(3))
+    pids = []
     for port, target in ((c, "none"), (b, c), (a, b)):
         child = processes.start("-c", RELAY, port, target)
         assert child.stdout is not None
         child.stdout.readline()
+        pids.append(child.pid)
     sink = DialledStream(f"127.0.0.1:{c}", "/relay/Sink", max_message_bytes=1 << 20)
     await sink.write(b"hello")
     await sink.read()
-    return Pipe(DialledStream(f"127.0.0.1:{a}", "/relay/Link", max_message_bytes=1 << 20), sink)
+    return Pipe(DialledStream(f"127.0.0.1:{a}", "/relay/Link", max_message_bytes=1 << 20), sink, pids)
 
 
 # ---------------------------------------------------------------- three brokers
@@ -198,12 +211,12 @@ async def open_client(address: str, name: str, body: Body) -> DialledStream:
 
 async def chain(processes: Processes, folder: Path) -> Pipe:
     """Publisher at B1, subscriber at B3, both by hand: what is compared is brokers with relays."""
-    configs, _ = start_brokers(processes, folder, 3)
+    configs, pids = start_brokers(processes, folder, 3)
     stock = parse_filter("[class,eq,'STOCK']").predicates
     publisher = await open_client(configs[0]["listen"], "pub", Advertisement("a1", "pub", stock))
     subscriber = await open_client(configs[-1]["listen"], "sub", Subscription("s1", "sub", stock))
     await until_through(publisher, subscriber)
-    return Pipe(publisher, subscriber)
+    return Pipe(publisher, subscriber, pids)
 
 
 def encoded(number: int) -> bytes:
@@ -238,11 +251,18 @@ async def measure(messages: int, rounds: int) -> float:
         ready = [encoded(number) for number in range(messages)]
         for pipe in (relays, brokers):
             await pipe.per_second(ready[:100])
+        before = relays.processor_s(), brokers.processor_s()
         for number in range(rounds):
             relayed, brokered = await relays.per_second(ready), await brokers.per_second(ready)
             ratios.append(brokered / relayed)
             rates = f"relays {relayed:.0f}/s, brokers {brokered:.0f}/s"
-            print(f"round {number + 1}: {rates}, ratio {ratios[-1]:.2f}")
+            print(f"round {number + 1}: {rates}, ratio {ratios[-1]:.2f}", flush=True)
+        relayed, brokered = relays.processor_s() - before[0], brokers.processor_s() - before[1]
+        each = 1e6 / (messages * rounds * 3)
+        print(
+            f"processor time per message and process: relay {relayed * each:.0f} µs, "
+            f"broker {brokered * each:.0f} µs, ratio {relayed / brokered:.2f}"
+        )
         for stream in (relays.source, relays.sink, brokers.source, brokers.sink):
             await stream.close()
     return statistics.median(ratios)

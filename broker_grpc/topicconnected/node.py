@@ -40,7 +40,7 @@ class OverlayNode:
         elif isinstance(stimulus, PeerDown):
             self._peer_down(now_us, stimulus)
         elif isinstance(stimulus, Rejected):
-            self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail)
+            self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail, stimulus.request)
         due = self._sampler.next_deadline_us()
         if due is not None and due <= now_us:
             for event in self._sampler.sample(now_us, 0):

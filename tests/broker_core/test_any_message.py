@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker_grpc.algorithms import machine_of
 from broker_grpc.broker import Broker
 from broker_grpc.client_machine import ClientMachine
-from broker_grpc.config import BrokerOptions
+from broker_grpc.config import BrokerOptions, BrokerProcessConfig, Neighbour
 from broker_grpc.content.language import parse_filter
 from broker_grpc.layer import Layer
 from broker_grpc.machine import CloseLink, DeadlineReached, Machine, PeerDown, PeerUp, Received, Send
@@ -158,3 +159,20 @@ def test_a_client_survives_any_message(stimuli: list[Any]) -> None:
     client.subscribe(0, parse_filter("[class,eq,'A']"))
     client.publish(0, {"class": "A"})
     drive(client, stimuli, dict.fromkeys(["B1", "B2", "B3"], "broker"))
+
+
+@pytest.mark.parametrize(
+    "algorithm", [{"name": "topic_connected", "coordinator": "B2"}, {"name": "coordinator"}]
+)
+@settings(max_examples=EXAMPLES)
+@given(stimuli=st.lists(STIMULI, max_size=12))
+def test_the_machines_of_topic_connected_overlays_survive_any_message(
+    algorithm: dict[str, Any], stimuli: list[Any]
+) -> None:
+    neighbours = [Neighbour("B2", "10.0.0.2:5000"), Neighbour("B3", "10.0.0.3:5000")]
+    config = BrokerProcessConfig("B1", "10.0.0.1:5000", neighbours, algorithm=algorithm)
+    machine = machine_of(config)
+    kinds = {"B2": "broker", "B3": "broker", "c": "client", "d": "client"}
+    for peer, kind in kinds.items():
+        machine.handle(0, PeerUp(peer, kind, 1))  # type: ignore[arg-type]
+    drive(machine, stimuli, kinds)
