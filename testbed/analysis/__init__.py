@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from testbed.analysis.pipeline import analyze
     from testbed.analysis.result import Analysis
+    from testbed.analysis.sources.folder import read_records
     from testbed.analysis.sources.pcap import read_grpc, read_pcap, register
 
 _HOMES = {
@@ -25,9 +26,10 @@ _HOMES = {
     "analyze": "testbed.analysis.pipeline",
     "read_grpc": "testbed.analysis.sources.pcap",
     "read_pcap": "testbed.analysis.sources.pcap",
+    "read_records": "testbed.analysis.sources.folder",
     "register": "testbed.analysis.sources.pcap",
 }
-__all__ = ["Analysis", "analyze", "read_grpc", "read_pcap", "register"]
+__all__ = ["Analysis", "analyze", "read_grpc", "read_pcap", "read_records", "register"]
 
 
 def __getattr__(name: str) -> Any:

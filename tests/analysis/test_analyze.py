@@ -369,6 +369,21 @@ def test_data_source_gives_the_same_packets_as_the_fast_path(spark: SparkSession
     assert read_grpc(spark, place).where("type = 'publication'").count() == 2 * 3 * 14  # both ends captured
 
 
+def test_records_of_run_folders_are_tables_of_their_own(spark: SparkSession, folders: Path) -> None:
+    from testbed.analysis import read_records
+    from testbed.errors import InputError
+
+    runs = [folders / "good", folders / "torn"]
+    ports = read_records(spark, "ports", runs)
+    assert ports.groupBy("run").max("tx_bytes").orderBy("run").collect() == [("good", 6000), ("torn", 6000)]
+    assert read_records(spark, "probes", folders / "good").where("measured_us >= planned_us").count() == 100
+    events = read_records(spark, "events", runs)
+    assert [row.file for row in events.where("bad_line is not null").collect()] == ["B2.jsonl"]
+    assert events.where("kind = 'DELIVERED' and run = 'torn'").count() == 3 * 14
+    with pytest.raises(InputError, match="no records 'port'"):
+        read_records(spark, "port", runs)
+
+
 def read_events(path: Path) -> list[LogEvent]:
     decoder = msgspec.json.Decoder(LogEvent)
     return [

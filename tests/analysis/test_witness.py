@@ -101,7 +101,9 @@ def test_late_doubled_and_swapped_packets_change_nothing(tmp_path: Path, seed: i
         parts[at], parts[at + 1] = parts[at + 1], parts[at]
     path = rewritten(tmp_path / "a.pcap", parts)
     assert counts(path) == TRUTH["messages"]
-    assert sum(int(str(c["retransmitted_bytes"])) for c in connections(path)) > 0
+    for counted in ("retransmitted_bytes", "out_of_order"):
+        assert sum(int(str(c[counted])) for c in connections(path)) > 0
+    assert not any(c["gaps"] for c in connections(path))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,13 +10,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from protos import eventlog_pb2, run_pb2
+from protos import eventlog_pb2
 from testbed.analysis.sources.schema import Descriptor, defaults_of, schema_of
 
 LOG_EVENT = eventlog_pb2.LogEvent.DESCRIPTOR
-PROBE_RESULT = run_pb2.ProbeResult.DESCRIPTOR
-PORT_COUNTER = run_pb2.PortCounter.DESCRIPTOR
-FLOW_COUNTER = run_pb2.FlowCounter.DESCRIPTOR
 KINDS = frozenset(eventlog_pb2.Kind.keys())
 
 

@@ -18,6 +18,9 @@ COLUMNS = {
     "header_bytes": "Ethernet, IP and TCP headers of packets with payload or control flags, bytes",
     "ack_bytes": "bare TCP acknowledgements, bytes",
     "retransmitted_bytes": "TCP payload seen again, bytes",
+    "out_of_order": "TCP segments seen after a later one",
+    "gaps": "places where TCP payload is missing from the captures",
+    "lost_bytes": "TCP payload missing there, bytes",
     "wire_bytes": "all bytes of the direction on the wire",
     "packets": "all packets of the direction",
     "connections": "TCP connections",
@@ -108,13 +111,13 @@ def _summed(named: pd.DataFrame) -> pd.DataFrame:
     keys = ["run", "sender", "receiver", "link"]
     sums = ["messages", "bytes", "framing_bytes", "header_bytes", "ack_bytes", "retransmitted_bytes"]
     grouped = named.groupby(keys, as_index=False)
-    out = grouped[[*sums, "wire_bytes", "packets"]].sum()
+    counts = ["out_of_order", "gaps", "lost_bytes", "wire_bytes", "packets"]
+    out = grouped[[*sums, *counts]].sum()
     out["connections"] = grouped.size()["size"]
     out["state"] = grouped["state"].agg(_worst)["state"]
     out["messages"] = out["messages"].where(out["state"] == "whole").astype("Int64")
     out = out.rename(columns={"sender": "source", "receiver": "target", "bytes": "message_bytes"})
-    whole = [name for name in ("message_bytes", *sums[2:], "wire_bytes", "packets", "connections")]
-    out = out.astype(dict.fromkeys(whole, "int64"))
+    out = out.astype(dict.fromkeys(("message_bytes", *sums[2:], *counts, "connections"), "int64"))
     return out[["run", *COLUMNS]]
 
 
