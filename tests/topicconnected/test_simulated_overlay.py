@@ -117,10 +117,10 @@ def test_the_coordinator_dies_before_it_has_repaired_a_leave(tmp_path: Path) -> 
     victims = busiest(simulate(overlay_plan(INTERESTS, PUBLISHERS, run_us=1_000_000), tmp_path))
     victim = next(v for v in victims if v not in ("B1", "B2"))
     plan = overlay_plan(
-        INTERESTS, PUBLISHERS, [at(3, "kill", victim), at(5.95, "kill", "C"), at(10, "start", "C")]
+        INTERESTS, PUBLISHERS, [at(3, "kill", victim), at(5.87, "kill", "C"), at(10, "start", "C")]
     )
     events = simulate(plan, tmp_path)
-    assert rounds(events)[-1]["kind"] == "recover"
+    assert "recover" in [r["kind"] for r in rounds(events)]  # late brokers join after it
     up = of_kind(events, "OVERLAY_UP")[-1]["t_us"]
     stable = [f"s-{b}" for b in INTERESTS if b != victim]
     assert [e for e in missing(events, stable, INTERESTS) if e["t_us"] > up] == []
