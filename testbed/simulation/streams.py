@@ -3,8 +3,8 @@
 What a gRPC stream does, in round trips: TCP is connected after one, the dialler has the listener's
 HTTP/2 settings after two and then sends its hello, the listener answers. So the listener is up after
 two and a half, the dialler after three. The first stream of a process to another host takes FIRST_DIAL_US
-longer, until gRPC's poller runs (measured on the wire, the same for every round trip; later dials and those
-of a process that was started again take none). A dial of a process that is not there is refused after one;
+longer (measured on the wire, the same for every round trip, its cause not found; later dials and those of a
+process that was started again took none). A dial of a process that is not there is refused after one;
 without a path it is tried again later. Redials back off like those of the real processes.
 """
 

@@ -1,4 +1,4 @@
-"""A TCP connection, packet by packet, for paths that lose packets: what Linux 6.1 does, as seen on the wire.
+"""A TCP connection, packet by packet, for paths that lose packets, modelled on Linux 6.1.
 
 Plain paths do not need it, and the simulator spends nothing on them. Modelled: cumulative and selective
 acknowledgements; acknowledgements delayed in a dialogue; smoothed round trips and the time-out made of them;
