@@ -1,7 +1,7 @@
 """A publication's attributes from its text in the log.
 
 A run logs the text of every publication, nearly always in the one form in which the brokers' language writes
-it. That form is read with one regular expression, about eight times as fast as by the language's own parser;
+it. That form is read with one regular expression, about five times as fast as by the language's own parser;
 anything else, well-formed or not, is left to the parser.
 """
 
