@@ -37,6 +37,7 @@ from protos.messages import Ack, Advertisement, Body, Envelope, Publication, Sub
 ROOT = Path(__file__).parents[1]
 LIMIT = 0.60
 STREAMS = 1000
+PATIENCE_S = 300  # for processes to start, on a machine with much else to do
 CONTENT: dict[str, Value] = {
     "class": "STOCK", "symbol": "YHOO", "open": 18.37, "high": 18.62, "low": 18.37, "close": 18.37,
     "volume": 6200, "date": "5-Sep-96", "openClose%Diff": 0.0, "highLow%Diff": 0.014,
@@ -192,7 +193,7 @@ def start_brokers(processes: Processes, folder: Path, count: int) -> tuple[list[
 
 async def open_client(address: str, name: str, body: Body) -> DialledStream:
     """A bare stream, as the relay has: connect when the broker is there, make one request, see its Ack."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             stream = DialledStream(address, CONNECT, max_message_bytes=1 << 20)
             try:
@@ -227,7 +228,7 @@ async def until_through(publisher: DialledStream, subscriber: DialledStream) -> 
     """Until the overlay is up and the subscription has reached the publisher; nothing is left under way."""
     reading = asyncio.create_task(subscriber.read())
     sent = 0
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while not reading.done():
             await publisher.write(encoded(1_000_000 + sent))
             sent += 1
