@@ -50,7 +50,7 @@ def emulate(request: Request) -> list[Verdict]:
                 labels = {"engine": engine, "system": system}
                 rows += [{**labels, **row} for row in more]
                 totals.append({**labels, **total})
-                manifests.append({**labels, **msgspec.to_builtins(run.read_manifest())})
+                manifests.append({**labels, **manifest_of(run)})
     if not totals:
         raise RunFailed("no run of the deployed system succeeded", hint=f"see {folder.path / 'runs'}")
     data = Emulated(pandas.DataFrame(rows), pandas.DataFrame(totals))
@@ -82,6 +82,13 @@ def _run(size: Churned, system: str, engine: str, results: Path, say: Say) -> Ru
     if outcome.code:
         say(f"{engine}, {system}: {outcome.manifest.status}: {outcome.manifest.reason}")
     return outcome.folder if outcome.manifest.status == "done" else None
+
+
+def manifest_of(run: RunFolder) -> dict[str, Any]:
+    """Without the command: it is the reproduction's, with this machine's paths."""
+    manifest: dict[str, Any] = msgspec.to_builtins(run.read_manifest())
+    manifest.pop("command", None)
+    return manifest
 
 
 def _quiet(event: Any) -> None:

@@ -93,7 +93,7 @@ class Observed:
 
     def rounds(self) -> list[Row]:
         faults = [e for e in self.kind("FAULT_STARTED") if e["detail"] in self.interests]
-        ends = [e["t_us"] for e in faults[1:]] + [self.ended_us]
+        ends = [*(e["t_us"] for e in faults[1:]), self.ended_us][: len(faults)]
         lost = self.lost()
         return [self._round(fault, until, lost) for fault, until in zip(faults, ends, strict=True)]
 

@@ -6,6 +6,7 @@ Ties: the edge that comes first by (earlier node, later node), the node that cam
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heapreplace
 from itertools import combinations
 from random import Random
 
@@ -80,6 +81,70 @@ def low_oda(interests: Interests, rho: float) -> set[Edge]:
     return construct_low_edges(
         set(interests), interests, topics, set(), set(combinations(sorted(interests), 2)), rho
     )
+
+
+def low_oda_quadratic(interests: Interests, rho: float) -> set[Edge]:
+    """Algorithms 1 and 2 as lemma 1 (a) has them, in O(|V|^2 |T|): contributions are kept, not recomputed.
+
+    Plain Python: a merge lowers the pairs across its two components, and two heaps, put right when looked
+    at, give the best edge of all and the best of those that do not raise the maximum degree.
+    """
+    nodes = sorted(interests)
+    contrib = {(u, v): len(interests[u] & interests[v]) for u, v in combinations(nodes, 2)}
+    group = {(t, v): [v] for v in nodes for t in interests[v]}  # shared by the nodes of a component
+    open_ = sum(map(len, interests.values())) - len(set().union(*interests.values()))
+    degrees = dict.fromkeys(nodes, 0)
+    every = [(-c, e) for e, c in contrib.items() if c]
+    heapify(every)
+    low: list[tuple[int, Edge]] = []
+    top, new = 0, set()
+    while open_:
+        e1 = _settle(every, contrib, {})
+        e2 = _settle(low, contrib, degrees, top) if low else None
+        e = e1 if e2 is None or contrib[e1] > rho * contrib[e2] else e2
+        new.add(e)
+        open_ -= _merge(interests, contrib, group, e)
+        contrib[e] = 0
+        for v in e:
+            degrees[v] += 1
+        if max(degrees[v] for v in e) > top:
+            top = max(degrees[v] for v in e)
+            low = [(-c, p) for p, c in contrib.items() if c and degrees[p[0]] < top and degrees[p[1]] < top]
+            heapify(low)
+    return new
+
+
+def _settle(
+    heap: list[tuple[int, Edge]], contrib: dict[Edge, int], degrees: dict[Node, int], top: int = 0
+) -> Edge | None:
+    """The best edge, after entries that are out of date were put right or thrown away; None = no edge."""
+    while heap:
+        said, e = heap[0]
+        if contrib[e] == 0 or (degrees and max(degrees[e[0]], degrees[e[1]]) >= top):
+            heappop(heap)
+        elif -said != contrib[e]:
+            heapreplace(heap, (-contrib[e], e))
+        else:
+            return e
+    return None
+
+
+def _merge(
+    interests: Interests, contrib: dict[Edge, int], group: dict[tuple[Topic, Node], list[Node]], e: Edge
+) -> int:
+    merged = 0
+    for t in interests[e[0]] & interests[e[1]]:
+        ours, theirs = group[t, e[0]], group[t, e[1]]
+        if ours is theirs:
+            continue
+        merged += 1
+        for u in ours:
+            for v in theirs:
+                contrib[pair(u, v)] -= 1
+        for v in theirs:
+            group[t, v] = ours
+        ours += theirs
+    return merged
 
 
 def naive_join(interests: Interests, edges: set[Edge], v: Node, rho: float) -> set[Edge]:

@@ -44,6 +44,12 @@ def test_low_oda_chooses_the_edges_of_the_pseudo_code(inst: reference.Interests,
     assert is_topic_connected(overlay)
 
 
+@settings(max_examples=150, deadline=None)
+@given(interests, rhos)
+def test_the_benchmark_s_transcription_chooses_the_same_edges(inst: reference.Interests, rho: float) -> None:
+    assert reference.low_oda_quadratic(inst, rho) == reference.low_oda(inst, rho)
+
+
 @settings(max_examples=100, deadline=None)
 @given(interests, interest, rhos)
 def test_naive_join(inst: reference.Interests, topics: set[int], rho: float) -> None:

@@ -1,0 +1,93 @@
+"""The deployed experiment: its plan, its measures, and the smoke scale on the simulator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from experiments.shadow_tco.deployment import FULL, SMOKE, SYSTEMS, plan_of
+from experiments.shadow_tco.measures import Observed
+from experiments.shadow_tco.reproduce import reproduce
+from testbed.figures.reproduction import Request
+
+S = 1_000_000
+
+
+def test_all_systems_see_the_same_churn() -> None:
+    plans = [plan_of(FULL, system, 1) for system in SYSTEMS]
+    assert plans[0].events == plans[1].events == plans[2].events
+    assert plans[0].brokers[1:] == plans[2].brokers[1:]
+    assert len(plans[0].phases[0].start) == 33
+
+
+def test_publishers_brokers_stay() -> None:
+    plan = plan_of(FULL, "shadow", 1)
+    homes = {client.broker for client in plan.clients if client.publications}
+    assert len(homes) == FULL.publishers
+    assert not homes & {event.target for event in plan.events}
+
+
+def event(t_s: float, kind: str, node: str = "", **fields: Any) -> dict[str, Any]:
+    return {"t_us": round(t_s * S), "kind": kind, "node": node, **fields}
+
+
+def observed(*more: dict[str, Any]) -> Observed:
+    """B1 and B2 with a subscriber each; B2's misses what is published at 6 s."""
+    events = [event(1, "SUBSCRIBED", "s-B1"), event(1, "SUBSCRIBED", "s-B2"), event(20, "RUN_ENDED")]
+    for t in range(3, 9):
+        events.append(event(t, "PUBLISHED", "p", message=f"p:{t}", content="[class,'news'],[number,1]"))
+        events.append(event(t + 0.1, "DELIVERED", "s-B1", message=f"p:{t}"))
+        if t != 6:
+            events.append(event(t + 0.1, "DELIVERED", "s-B2", message=f"p:{t}"))
+    return Observed([*events, *more], {"B1": ["news"], "B2": ["news"], "B3": ["news"]})
+
+
+def churned(up_s: float) -> list[dict[str, Any]]:
+    content = '{"round":2,"nodes":2,"links":1,"added":1,"removed":2,"max_degree":1,"average_degree":1.0}'
+    return [
+        event(5.5, "FAULT_STARTED", "harness", type="kill", detail="B3"),
+        event(6.5, "LEFT", "C", peer="B3", detail="no heartbeat"),
+        event(6.5, "REPAIRED", "C", peer="B3", content=content),
+        event(up_s, "OVERLAY_UP", "C"),
+    ]
+
+
+def test_a_loss_while_the_overlay_is_broken_is_the_gap() -> None:
+    seen = observed(*churned(6.6))
+    (row,) = seen.rounds()
+    assert (row["lost"], row["gap_us"], row["noticed_us"], row["repaired_us"]) == (1, S // 2, S, 1_100_000)
+    assert seen.unexplained() == []
+
+
+def test_a_loss_without_a_cause_is_unexplained() -> None:
+    assert [one.publication for one in observed().unexplained()] == ["p:6"]
+
+
+def test_who_was_away_is_owed_nothing() -> None:
+    gone = [event(5.5, "DISCONNECTED", "s-B2"), event(6.5, "SUBSCRIBED", "s-B2")]
+    assert observed(*gone).lost() == []
+
+
+def test_duplicates_and_relays_are_counted() -> None:
+    seen = observed(
+        event(3, "PROCESSED", "B1", message="p:3", peer="p"),
+        event(3, "PROCESSED", "B2", message="p:3", peer="B1"),
+        event(3, "DROPPED", "B2", message="p:3", peer="B3", detail="duplicate"),
+        event(9, "DELIVERED", "s-B1", message="p:3"),
+    )
+    assert seen.duplicate_factor() == 2.0
+    assert seen.relays() == 0
+    assert seen.duplicates_delivered() == 1
+
+
+@pytest.mark.slow
+def test_smoke_scale_on_the_simulator(tmp_path: Path) -> None:
+    request = Request("shadow-tco", "smoke", tmp_path, ("emulated",), report=lambda line: None)
+    verdicts = {v.claim: v.outcome for v in reproduce(request)}
+    assert {verdicts[claim] for claim in ("E1", "E2", "E3", "E4", "E5", "E6")} == {"pass"}
+    assert verdicts["E10"] == "unknown"
+    rounds = pandas.read_csv(tmp_path / "shadow_tco" / "smoke-emulated" / "tables" / "churn.csv")
+    assert len(rounds) == len(SYSTEMS) * SMOKE.rounds
