@@ -2,7 +2,7 @@
 
 What a gRPC stream does, in round trips: TCP is connected after one, the dialler has the listener's
 HTTP/2 settings after two and then sends its hello, the listener answers. So the listener is up after
-two and a half, the dialler after three. The first stream of a process to another host takes FIRST_DIAL_US
+two and a half, the dialler after three. A first stream of a process to another host takes FIRST_DIAL_US
 longer (measured on the wire, the same for every round trip, its cause not found; later dials and those of a
 process that was started again took none). A dial of a process that is not there is refused after one;
 without a path it is tried again later. Redials back off like those of the real processes.
@@ -117,7 +117,7 @@ class Streams:
         self._limits = limits
         self._dials: dict[str, dict[str, Dial]] = {}  # by dialler and listener
         self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
-        self._dialled: set[str] = set()  # have reached another host
+        self._dialled: set[str] = set()  # have had a stream
         self.carried = 0  # messages that arrived
 
     def is_live(self, end: str, peer: str) -> bool:
@@ -169,10 +169,10 @@ class Streams:
         self._agenda.at(begun + rtt * 2, self._up, there)
 
     def _first_dial_us(self, dialler: str, listener: str) -> int:
-        apart = self._processes.host_of(dialler) != self._processes.host_of(listener)
-        if not apart or dialler in self._dialled or self._processes.incarnation_of(dialler) > 1:
-            return 0
+        first = dialler not in self._dialled and self._processes.incarnation_of(dialler) == 1
         self._dialled.add(dialler)
+        if not first or self._processes.host_of(dialler) == self._processes.host_of(listener):
+            return 0
         return FIRST_DIAL_US
 
     def _up(self, pipe: Pipe, _: None) -> None:

@@ -128,15 +128,15 @@ def test_the_coordinator_dies_before_it_has_repaired_a_leave(tmp_path: Path) -> 
 
 
 def test_the_coordinator_dies_in_the_middle_of_opening_links(tmp_path: Path) -> None:
-    """A join needs about 300 ms to dial; the coordinator is killed 100 ms into it."""
+    """The links of a join take 90 ms to open; the coordinator is killed 45 ms into it."""
     plan = overlay_plan(
         INTERESTS,
         PUBLISHERS,
-        [at(5, "join", "B6"), at(5.45, "kill", "C"), at(8, "start", "C"), at(12, "join", "s-B6")],
+        [at(5, "join", "B6"), at(5.37, "kill", "C"), at(8, "start", "C"), at(12, "join", "s-B6")],
         later=["B6"],
     )
     events = simulate(plan, tmp_path)
-    assert rounds(events)[-1]["kind"] == "recover"
+    assert "recover" in [r["kind"] for r in rounds(events)]  # late brokers join after it
     subscribed = max(e["t_us"] for e in of_kind(events, "SUBSCRIBED", node="s-B6"))
     everybody = missing(events, [f"s-{b}" for b in INTERESTS], INTERESTS)
     assert [e for e in everybody if e["t_us"] > subscribed + 100_000] == []
