@@ -1,4 +1,4 @@
-"""TCP packet by packet, held against what was captured in the guest (Linux 6.1, 100 ticks a second)."""
+"""TCP packet by packet, held against what was captured in the guest (Linux 7.2, 100 ticks a second)."""
 
 from __future__ import annotations
 
