@@ -10,12 +10,14 @@ from typing import Any
 import msgspec
 import pandas
 
-from experiments.pop_grape.measures import Measured, relocations
+from experiments.pop_grape.logs import Logs
+from experiments.pop_grape.measures import measure, relocations, timeline
 from experiments.pop_grape.systems import Planned
 from testbed.runfolder import RunFolder
 from testbed.sweep.grid import point_id
 from testbed.sweep.run import SweepResult, run_points
 from testbed.sweep.sweepfile import SweepFile
+from testbed.sweep.tasks import finished
 
 HERE = Path(__file__).parent
 LABELS = ("testbed", "system", "workload", "spread")
@@ -38,24 +40,24 @@ def run_all(
 ) -> Collected:
     rows: list[dict[str, object]] = []
     moves: list[dict[str, object]] = []
-    timeline: list[dict[str, object]] = []
+    minutes: list[dict[str, object]] = []
     manifests: list[dict[str, Any]] = []
     failed: dict[str, str] = {}
     for testbed in dict.fromkeys(p.testbed for p in points):
         chosen = [p for p in points if p.testbed == testbed]
         result = _sweep(testbed, chosen, engine, seeds, folder, master, say)
         failed |= {name: done.reason for name, done in result.failed.items()}
-        for point in chosen:
-            for seed in seeds:
-                run = _run_of(result, point, seed)
-                if run is not None:
-                    labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
-                    measured = Measured(run)
-                    rows.append({**labels, "engine": engine, **measured.row()})
-                    moves += [{**labels, **move} for move in relocations(run)]
-                    timeline += [{**labels, **minute} for minute in measured.timeline()]
-                    manifests.append({**labels, **_manifest(run)})
-    frames = [pandas.DataFrame(r) for r in (rows, moves, timeline)]
+        asked = [(point, seed, _run_of(result, point, seed)) for point in chosen for seed in seeds]
+        done = [(point, seed, run) for point, seed, run in asked if run is not None]
+        for at, (point, seed, run) in enumerate(done):
+            say(f"measuring run {at + 1} of {len(done)}")
+            labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
+            logs = Logs(run)
+            rows.append({**labels, "engine": engine, **measure(logs)})
+            moves += [{**labels, **move} for move in relocations(logs)]
+            minutes += [{**labels, **minute} for minute in timeline(logs)]
+            manifests.append({**labels, **_manifest(run)})
+    frames = [pandas.DataFrame(r) for r in (rows, moves, minutes)]
     return Collected(frames[0], frames[1], frames[2], manifests, failed)
 
 
@@ -77,10 +79,15 @@ def _sweep(
         retries=1,
         timeout_s=4 * 3600,
     )
-    result = run_points(sweep, HERE, folder, master, say)
+    result = run_points(sweep, HERE, folder, master, say, tables=False)
     for name, done in result.failed.items():
         say(f"{name} failed: {done.reason}")
     return result
+
+
+def is_done(folder: Path, point: Planned, seed: int) -> bool:
+    name = point_id(point.settings, seed)
+    return finished(folder / f"pop-grape-{point.testbed}" / "points" / name) is not None
 
 
 def _run_of(result: SweepResult, point: Planned, seed: int) -> RunFolder | None:

@@ -48,6 +48,9 @@ def run_points(
         folders[p.id].mkdir(parents=True, exist_ok=True)
         (folders[p.id] / "point.json").write_bytes(msgspec.json.encode(tasks[p.id]))
     say(f"{sweep.name}: {len(wanted)} points, {len(wanted) - len(left)} already done")
+    if not left and not tables:
+        there = {p.id: d for p in wanted if (d := finished(folders[p.id])) is not None}
+        return SweepResult(folder, there, {}, len(wanted), [])
     spark = start(master)
     try:
         ended = _run(spark, sweep, [folders[p.id] for p in left], say) if left else []

@@ -1,0 +1,172 @@
+"""The POP/GRAPE experiment: which runs a figure needs, what is measured, how claims are judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas
+import pytest
+
+from experiments.pop_grape.claims import CLAIMS
+from experiments.pop_grape.data import Data
+from experiments.pop_grape.figures import PANELS, all_figures, figure_of
+from experiments.pop_grape.measures import overhead_ratio, per_second_and_broker
+from experiments.pop_grape.reproduce import FIGURES
+from experiments.pop_grape.systems import (
+    ALL_SYSTEMS,
+    BASELINE,
+    FIGURE_GROUPS,
+    SCALES,
+    SYSTEMS,
+    WEIGHTED,
+    groups,
+    planned_points,
+    wanted_groups,
+)
+from testbed.figures.verdict import judge
+from testbed.sweep.grid import point_id
+from testbed.sweep.point import Task, plan_of
+
+FULL, SMOKE = SCALES["full"], SCALES["smoke"]
+FOLDER = Path(__file__).parents[2] / "experiments" / "pop_grape"
+
+
+# ---------------------------------------------------------------- runs
+
+
+def test_every_figure_of_the_report_can_be_asked_for() -> None:
+    assert {f"5{letter}" for letter in "abcdefgh"} | {f"6{letter}" for letter in "abcdefgh"} <= set(FIGURES)
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_runs_what_it_needs_and_no_more(figure: str) -> None:
+    names = wanted_groups(FULL, [figure], "simulate")
+    assert set(names) == set(FIGURE_GROUPS[figure])
+    assert 0 < len(planned_points(FULL, names)) < len(planned_points(FULL, groups(FULL)))
+
+
+def test_the_full_guest_set_is_the_wide_area_one() -> None:
+    """Baseline, POP, load100 and delay100; clustered at five values of X with 1 and 63, random at two."""
+    points = planned_points(FULL, wanted_groups(FULL, [], "guest"))
+    assert len(points) == 28
+    assert {p.testbed for p in points} == {"planetlab"}
+    assert {p.system for p in points} == set(SYSTEMS)
+    assert {p.spread for p in points if p.workload == "clustered"} == {1, 4, 16, 32, 63}
+    assert [p.spread for p in points[:12]] == [1] * 4 + [16] * 4 + [63] * 4
+
+
+def test_no_run_is_planned_twice() -> None:
+    points = planned_points(FULL, groups(FULL))
+    ids = [point_id(p.settings, 1) + p.testbed for p in points]
+    assert len(set(ids)) == len(ids)
+    assert {p.system for p in points} == set(ALL_SYSTEMS)
+
+
+def test_a_publisher_and_its_subscribers_run_on_one_machine() -> None:
+    """5.1, and at X = 63 they hold subscriptions at nearly every broker."""
+    point = next(p for p in planned_points(FULL, ["planetlab clustered"]) if p.spread == 63)
+    plan = plan_of(Task("t", str(FOLDER / "planetlab.yaml"), "simulate", "", 1, point.settings))
+    node = {c.id: c.node for c in plan.clients}
+    subscribers = [c for c in plan.clients if c.id.startswith("sub-pub1-")]
+    assert {c.node for c in subscribers} == {node["pub1"]}
+    assert len({c.broker for c in subscribers}) >= 60
+    high = {c.broker for c in subscribers if c.subscriptions[0].group == "high"}
+    assert len(high) == 1
+
+
+# ---------------------------------------------------------------- measures
+
+
+def test_a_rate_is_an_average_over_all_brokers() -> None:
+    assert per_second_and_broker(240, 60_000_000, 4) == 1.0
+
+
+def test_overhead_is_the_share_of_relocation_messages_between_brokers() -> None:
+    assert overhead_ratio({"publication": 60, "trace_result": 30, "subscription": 10}) == 0.3
+    assert overhead_ratio({}) == 0.0
+
+
+# ---------------------------------------------------------------- claims and figures
+
+FACTORS = {  # of the baseline's value: message rate, delay, hops
+    "baseline": (1.0, 1.0, 6.0), "POP": (0.4, 0.6, 3.0),
+    "load100": (0.2, 0.7, 4.0), "delay100": (0.35, 0.4, 2.0),
+}  # fmt: skip
+
+
+def made_up() -> Data:
+    """Runs that behave as the report says, where the claims about curves look."""
+    rows = []
+    for point in planned_points(FULL, groups(FULL)):
+        rate, delay, hops = FACTORS.get(point.system, FACTORS["load100"])
+        rows.append(
+            {
+                "testbed": point.testbed, "system": point.system, "workload": point.workload,
+                "spread": point.spread, "seed": 1, "message_rate": rate, "input_utilisation": rate,
+                "output_utilisation": rate, "delay_ms": 500 * delay,
+                "hops": 0.0 if point.spread == 1 else hops,
+                "overhead": 0.3 if point.system.startswith("POP") else 0.03, "overloaded": 0, "busiest": 0.1,
+                "missing": 0, "duplicates": 0, "deliveries": 1000, "memory_mb": float("nan"),
+            }
+        )  # fmt: skip
+    moves = [
+        {
+            "testbed": "planetlab", "system": system, "workload": "clustered", "spread": 16, "seed": 1,
+            "event": event, "advertisement": f"a{path}", "t_us": 100 + at, "from": "B1", "to": "B2",
+            "path": path if event == "selected" else 0, "duration_s": 0.2 * path, "ping_s": 0.0,
+        }
+        for system in ("POP", "load100", "delay100", "delay1")
+        for path in range(1, 11)
+        for at, event in enumerate(("selected", "migrated"))
+    ]  # fmt: skip
+    return Data(pandas.DataFrame(rows), pandas.DataFrame(moves))
+
+
+def test_claims_hold_where_the_runs_are_as_the_report_says() -> None:
+    outcome = {v.claim: v.outcome for v in judge(CLAIMS, made_up(), "")}
+    for claim in ("G2", "F5a", "F5a1", "F5c", "F5c2", "F5d", "F5f", "G12a", "F6c", "G18", "G22", "G15"):
+        assert outcome[claim] == "pass", claim
+
+
+def test_every_claim_has_its_own_name() -> None:
+    assert len({c.id for c in CLAIMS}) == len(CLAIMS)
+    assert {f"G{n}" for n in range(1, 23)} - {"G12"} <= {c.id for c in CLAIMS}
+
+
+@pytest.mark.parametrize(
+    ("claim", "system", "column", "value"),
+    [
+        ("F5a", "load100", "message_rate", 2.0), ("F5c", "delay100", "delay_ms", 900.0),
+        ("G22", "POP", "missing", 1), ("G22", "POP", "duplicates", 1), ("F5f", "load100", "overhead", 0.5),
+        ("G2", "POP", "message_rate", 0.9), ("F5a1", "POP", "hops", 2.0),
+    ],
+)  # fmt: skip
+def test_a_claim_can_fail(claim: str, system: str, column: str, value: float) -> None:
+    data = made_up()
+    runs = data.runs.copy()
+    runs.loc[runs.system == system, column] = value
+    assert {v.claim: v.outcome for v in judge(CLAIMS, replace(data, runs=runs), "")}[claim] == "fail"
+
+
+def test_what_was_not_run_is_unknown_never_pass() -> None:
+    data = made_up()
+    runs = data.runs[(data.runs.system == BASELINE) & (data.runs.testbed == "planetlab")]
+    verdicts = {v.claim: v for v in judge(CLAIMS, Data(runs, data.moves.iloc[:0]), "")}
+    passed = [name for name, v in verdicts.items() if v.outcome == "pass"]
+    assert passed == ["G15"]  # computed, not run
+    assert verdicts["G8"].outcome == "unknown"
+
+
+def test_figures_carry_their_provenance_and_a_name_that_can_be_asked_for() -> None:
+    drawn = list(all_figures(made_up(), "guest engine"))
+    assert {"fig5a", "fig5h", "fig6a", "fig6b", "fig6c"} <= {f.id for f in drawn}
+    assert all(f.provenance == "guest engine" for f in drawn)
+    assert {figure_of(f.id) for f in drawn} <= set(FIGURES)
+    assert {figure_of(f"fig{name}") for name, *_ in PANELS} <= set(FIGURES)
+
+
+def test_weights_of_both_metrics_are_run() -> None:
+    points = planned_points(FULL, ["weights"])
+    assert {p.system for p in points} == set(WEIGHTED)
+    assert len(planned_points(SMOKE, wanted_groups(SMOKE, [], "guest"))) == 12
