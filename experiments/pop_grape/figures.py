@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pandas
 
@@ -176,8 +177,9 @@ def by_x(
 ) -> list[Series]:
     rows = moves[moves.path > 0]
     rows = rows.assign(shown=value(rows))
+    # Without intervals: a path length has a few selections only, and ten bands hide one another.
     found = [line(group, label.format(x), "path", "shown") for x, group in rows.groupby("spread")]
-    return [s for s in found if s]
+    return [replace(s, low=(), high=()) for s in found if s]
 
 
 # ---------------------------------------------------------------- thresholds over time

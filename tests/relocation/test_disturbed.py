@@ -93,13 +93,13 @@ def test_a_broker_on_the_path_is_killed_while_the_publisher_moves(tmp_path: Path
     """It ends at one of the two brokers; what it publishes after its resume is not lost."""
     (tmp_path / "calm").mkdir()
     (tmp_path / "killed").mkdir()
-    calm = run(tmp_path / "calm", algorithm, "latency: 300ms")
+    calm = run(tmp_path / "calm", algorithm, "latency: 100ms")
     ready = [e["t_us"] for e in calm if e["kind"] == "PHASE_READY"][-1]
     begun = next(e["t_us"] for e in calm if e["kind"] == "MIGRATION_STARTED" and e["node"] == "a")
     ended = next(e["t_us"] for e in calm if e["kind"] == "MIGRATED" and e["node"] == "a")
     at_ms = ((begun + ended) // 2 - ready) // 1000
     events = run(
-        tmp_path / "killed", algorithm, "latency: 300ms", events=f"{{at: publishers+{at_ms}ms, kill: B2}}"
+        tmp_path / "killed", algorithm, "latency: 100ms", events=f"{{at: publishers+{at_ms}ms, kill: B2}}"
     )
     died = next(e["t_us"] for e in events if e["kind"] == "FAULT_STARTED")
     moves = [e for e in events if e["kind"] in ("MIGRATED", "MIGRATION_ABORTED") and e["node"] == "a"]
