@@ -130,7 +130,7 @@ def test_a_topic_without_interest_here_is_refused(broker: Bench) -> None:
 
 
 def test_a_filter_without_a_topic_is_refused(broker: Bench) -> None:
-    answer = sent(broker.tell("p", subscription("[class,str-gt,'a']"), 7), "p")[0]
+    answer = sent(broker.tell("p", subscription("[price,eq,5]"), 7), "p")[0]
     assert isinstance(answer, Ack)
     assert "names its topic" in answer.error
 

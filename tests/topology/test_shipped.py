@@ -12,7 +12,7 @@ from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan, dump, load
 from testbed.topology.summary import longest_path
 
-NAMES = ["quickstart", "planetlab-63", "cluster-127", "transit-stub-100"]
+NAMES = ["quickstart", "planetlab-63", "cluster-127", "transit-stub-100", "topic-connected"]
 
 
 def shipped(repository: Path, name: str) -> Plan:
