@@ -10,8 +10,8 @@ import pandas
 from testbed.compare.results import Changed, ResultDiff
 from testbed.compare.tables import TableDiff
 from testbed.compare.text import rows, summary
-from testbed.report.html_table import html_table
-from testbed.report.page import badge, page
+from testbed.report.html_table import Prose, html_table
+from testbed.report.page import Section, badge, frame, page
 
 COLUMNS = {
     "column": "column", "rows": "rows that differ", "a": "A", "b": "B", "largest": "B - A",
@@ -21,24 +21,26 @@ COLUMNS = {
 
 def diff_page(diff: ResultDiff) -> str:
     mark = badge("pass", "same") if diff.same else badge("fail", "different")
-    parts = [
-        f"<h1>Two {'runs' if diff.kind == 'run' else 'reproductions'}</h1>",
-        f"<p>A: <code>{escape(str(diff.a))}</code><br>B: <code>{escape(str(diff.b))}</code></p>",
-        f"<p>{mark} {escape(summary(diff).partition(': ')[2])}</p>",
-        _changes("Verdicts", diff.verdicts),
-        _changes("Made differently", diff.facts),
-        *(_only(side, names) for side, names in (("A", diff.only_a), ("B", diff.only_b))),
-        *(_table(table) for table in diff.tables if not table.same),
-        _same(table.table for table in diff.tables if table.same),
+    intro = (
+        f"<p>A: <code>{escape(str(diff.a))}</code><br>B: <code>{escape(str(diff.b))}</code></p>"
+        f"<p>{mark} {escape(summary(diff).partition(': ')[2])}</p>"
+        + "".join(_only(side, names) for side, names in (("A", diff.only_a), ("B", diff.only_b)))
+    )
+    sections = [
+        Section("verdicts", "Verdicts", _changes(diff.verdicts)),
+        *(Section(f"table-{t.table}", t.table, _table(t)) for t in diff.tables if not t.same),
+        Section("same", "The same in both", _same(t.table for t in diff.tables if t.same)),
+        Section("made", "Made differently", _changes(diff.facts)),
     ]
-    return page("Difference", "".join(parts))
+    title = f"Two {'runs' if diff.kind == 'run' else 'reproductions'}"
+    return page("Difference", frame("Difference", title, intro, sections))
 
 
-def _changes(title: str, changed: list[Changed]) -> str:
+def _changes(changed: list[Changed]) -> str:
     if not changed:
         return ""
-    frame = pandas.DataFrame([{"what": c.what, "a": c.a, "b": c.b} for c in changed])
-    return f"<h2>{title}</h2>" + html_table(frame, "", {"what": "what", "a": "A", "b": "B"})
+    listed = pandas.DataFrame([{"what": c.what, "a": Prose(c.a), "b": Prose(c.b)} for c in changed])
+    return html_table(listed, "", {"what": "what", "a": "A", "b": "B"})
 
 
 def _only(side: str, names: list[str]) -> str:
@@ -46,15 +48,15 @@ def _only(side: str, names: list[str]) -> str:
 
 
 def _table(table: TableDiff) -> str:
-    text = f"<h2>{escape(table.table)}</h2><p>{rows(table)}</p>"
+    text = f"<p>{rows(table)}</p>"
     for side, columns in (("A", table.columns_only_a), ("B", table.columns_only_b)):
         text += f"<p>Columns only in {side}: {escape(', '.join(columns))}</p>" if columns else ""
     if not table.columns:
         return text
-    frame = pandas.DataFrame([{**c.__dict__, "percent": 100 * c.relative} for c in table.columns])
-    return text + html_table(frame, "A, B and B - A are those of the largest difference", COLUMNS)
+    found = pandas.DataFrame([{**c.__dict__, "percent": 100 * c.relative} for c in table.columns])
+    return text + html_table(found, "A, B and B - A are those of the largest difference", COLUMNS)
 
 
 def _same(names: Iterable[str]) -> str:
     listed = ", ".join(names)
-    return f"<h2>The same in both</h2><p>{escape(listed)}</p>" if listed else ""
+    return f"<p>{escape(listed)}</p>" if listed else ""

@@ -12,7 +12,8 @@ from testbed.nightly.history import Row
 from testbed.nightly.judge import Comparison, Outcome
 from testbed.nightly.night import Night, Ran
 from testbed.report.html_table import Link, html_table
-from testbed.report.page import badge, figure, page
+from testbed.report.html_table import Outcome as Mark
+from testbed.report.page import Section, badge, figure, frame, page
 from testbed.report.svg import COLOURS, Axis, Chart
 
 COLUMNS = {
@@ -21,6 +22,14 @@ COLUMNS = {
     "reason": "why",
 }  # fmt: skip
 ORDER: tuple[Outcome, ...] = ("worse", "missing", "unknown", "better", "first", "same")
+LOOK = {
+    "worse": "fail",
+    "missing": "fail",
+    "unknown": "unknown",
+    "better": "pass",
+    "first": "unknown",
+    "same": "pass",
+}
 FIGURES_SHOWN = 12
 NIGHTS_SHOWN = 30
 
@@ -29,15 +38,17 @@ def nightly_page(night: Night, history: Sequence[Row]) -> str:
     counts = Counter(c.outcome for c in night.comparisons)
     said = ", ".join(f"{counts[name]} {name}" for name in ORDER if counts[name]) or "nothing was compared"
     mark = badge("fail" if night.code else "pass", "something is wrong" if night.code else "all well")
-    parts = [
-        f"<h1>Nightly runs</h1><p>{mark} night {night.id}: {said}</p>",
-        _ran(night.ran),
-        _comparisons(night.comparisons),
-        _courses(night.comparisons, history),
-        '<p class="soft">The interval is of the difference to the last nights, 99 %, over seeds and nights. '
-        "Every number of every night is in history.jsonl.</p>",
+    sections = [
+        Section("changed", "What changed", _courses(night.comparisons, history)),
+        Section("measures", "Measures", _comparisons(night.comparisons)),
+        Section("ran", "What ran", _ran(night.ran)),
     ]
-    return page("Nightly runs", "".join(parts))
+    intro = f"<p>{mark} night {night.id}: {said}</p>"
+    foot = (
+        "The interval is of the difference to the last nights, 99 %, over seeds and nights. "
+        "Every number of every night is in history.jsonl."
+    )
+    return page("Nightly runs", frame("Every night", "Nightly runs", intro, sections, foot))
 
 
 def _ran(ran: Sequence[Ran]) -> str:
@@ -58,22 +69,22 @@ def _ran(ran: Sequence[Ran]) -> str:
         "invariants": "invariants",
         "detail": "",
     }
-    return "<h2>What ran</h2>" + html_table(pandas.DataFrame(rows), "", headings)
+    return html_table(pandas.DataFrame(rows), "", headings)
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> str:
     if not comparisons:
         return ""
     ordered = sorted(comparisons, key=lambda c: ORDER.index(c.outcome))
-    frame = pandas.DataFrame([c.__dict__ for c in ordered])
-    return "<h2>Measures</h2>" + html_table(frame, "Against the last nights", COLUMNS)
+    found = pandas.DataFrame([{**c.__dict__, "outcome": Mark(LOOK[c.outcome], c.outcome)} for c in ordered])
+    return html_table(found, "Against the last nights", COLUMNS)
 
 
 def _courses(comparisons: Sequence[Comparison], history: Sequence[Row]) -> str:
     """The course over the nights of what changed."""
     changed = [c for c in comparisons if c.outcome in ("worse", "better") and "claim" not in c.reason]
     drawings = [_course(c, history) for c in changed[:FIGURES_SHOWN]]
-    return f'<h2>What changed</h2><div class="figures">{"".join(drawings)}</div>' if drawings else ""
+    return f'<div class="figures">{"".join(drawings)}</div>' if drawings else ""
 
 
 def _course(about: Comparison, history: Sequence[Row]) -> str:
@@ -82,7 +93,10 @@ def _course(about: Comparison, history: Sequence[Row]) -> str:
     values = [[r.value for r in rows if r.night == night] for night in nights]
     means = [math.fsum(v) / len(v) for v in values]
     text = f"{about.outcome}: {about.before:.6g} before, {about.now:.6g} now; {len(nights)} nights."
-    top = max(means) or 1.0
+    top = max((v for one in values for v in one), default=1.0) or 1.0
     chart = Chart(about.measure, text, Axis("night", 1, max(2, len(nights))), Axis("mean over seeds", 0, top))
     chart.line([float(i) for i in range(1, len(means) + 1)], means, COLOURS[0])
-    return figure(chart.svg(), f"{about.reproduction}: {about.measure}, {about.outcome}")
+    for i, one in enumerate(values, 1):
+        for value in one:
+            chart.dot(i, value, COLOURS[0], f"{nights[i - 1]}: {value:.6g}")
+    return figure(chart.svg(), f"{about.measure}: {about.outcome}", text, about.reproduction)

@@ -31,7 +31,8 @@ const update = async () => {
 setTimeout(update, 1000);
 </script>"""
 GONE = (
-    '<p id="gone" class="warnings" hidden>The run is over, or its server is gone: this is its last state.</p>'
+    '<div id="gone" class="notice" role="status" hidden><p>The run is over, or its server is gone: '
+    "this is its last state.</p></div>"
 )
 POLICY = (
     "default-src 'none'; img-src data:; connect-src 'self'; "
@@ -55,7 +56,7 @@ class LivePage:
         with self._lock:
             for event in decode(self._tail.lines()):
                 self._tables.take(event)
-            return f"<p><b>{escape(self.line)}</b></p>" + run_body(self._run())
+            return run_body(self._run(), f'<p class="live"><i></i>live: {escape(self.line)}</p>')
 
     def _run(self) -> RunData:
         manifest = self._folder.read_manifest()

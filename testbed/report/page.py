@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 ASSETS = Path(__file__).parent / "assets"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page with a heading; the navigation at the top leads to it."""
+
+    id: str
+    title: str
+    content: str  # empty: the section is left out
+    short: str = ""  # for the navigation
+
+    def html(self) -> str:
+        return f'<section id="{self.id}"><h2>{escape(self.title)}</h2>{self.content}</section>'
 
 
 def page(title: str, body: str) -> str:
@@ -20,13 +35,57 @@ def page(title: str, body: str) -> str:
     )
 
 
-def figure(content: str, caption: str) -> str:
-    return f"<figure>{content}<figcaption>{escape(caption)}</figcaption></figure>"
+def frame(kicker: str, title: str, intro: str, sections: Iterable[Section], footer: str = "") -> str:
+    """Head, navigation, sections and foot: the body of a page."""
+    shown = [section for section in sections if section.content]
+    links = "".join(f'<a href="#{s.id}">{escape(s.short or s.title)}</a>' for s in shown)
+    nav = f'<nav class="toc" aria-label="Sections"><div>{links}</div></nav>' if len(shown) > 1 else ""
+    foot = f"<footer>{footer}</footer>" if footer else ""
+    return (
+        '<a class="skip" href="#content">skip to the content</a>'
+        f'<header><p class="kicker">{escape(kicker)}</p><h1>{escape(title)}</h1>{intro}</header>{nav}'
+        f'<main id="content">{"".join(s.html() for s in shown)}</main>{foot}'
+    )
+
+
+def figure(content: str, title: str, caption: str = "", provenance: str = "", wide: bool = False) -> str:
+    """`caption` says in words what the picture shows; `provenance` where it comes from."""
+    kind = ' class="wide"' if wide else ""
+    said = f"<p>{escape(caption)}</p>" if caption else ""
+    source = f'<span class="from">{escape(provenance)}</span>' if provenance else ""
+    return (
+        f'<figure{kind}><h3>{escape(title)}</h3><div class="chartbox">{content}</div>'
+        f"<figcaption>{said}{source}</figcaption></figure>"
+    )
 
 
 def badge(outcome: str, text: str = "") -> str:
     return f'<span class="badge {escape(outcome)}">{escape(text or outcome)}</span>'
 
 
-def card(name: str, value: str) -> str:
-    return f'<div class="card"><span class="soft">{escape(name)}</span><b>{escape(value)}</b></div>'
+def badges(marks: Iterable[str]) -> str:
+    return f'<p class="badges">{" ".join(marks)}</p>'
+
+
+def card(name: str, value: str, note: str = "") -> str:
+    small = f"<small>{escape(note)}</small>" if note else ""
+    return f'<div class="card"><span class="soft">{escape(name)}</span><b>{escape(value)}</b>{small}</div>'
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in pairs if value)
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def command(text: str) -> str:
+    return f'<p class="command"><code>{escape(text)}</code><button type="button">copy</button></p>'
+
+
+def notice(content: str, kind: str = "") -> str:
+    return f'<div class="notice{" " + kind if kind else ""}">{content}</div>'
+
+
+def verdict_bar(counts: dict[str, int]) -> str:
+    """The shares of pass, fail and unknown as one bar; its numbers stand beside it as badges."""
+    parts = "".join(f'<i class="{k}" style="flex:{n}"></i>' for k, n in counts.items() if n)
+    return f'<div class="bar" aria-hidden="true">{parts}</div>'

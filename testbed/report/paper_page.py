@@ -1,75 +1,234 @@
-"""The page of one paper's reproduction: figures, what the paper states, verdicts, how to repeat it."""
+"""The page of one paper's reproduction: each figure with what the paper states, verdicts, the command."""
 
 from __future__ import annotations
 
 import json
+import os.path
+import re
 from html import escape
 from pathlib import Path
+from typing import Any
+
+import pandas
 
 from testbed.errors import InputError
 from testbed.figures.verdict import Verdict, read_verdicts
-from testbed.report.page import badge, figure, page
+from testbed.report.html_table import Outcome, Prose, html_table
+from testbed.report.page import (
+    Section,
+    badge,
+    badges,
+    command,
+    facts,
+    figure,
+    frame,
+    notice,
+    page,
+    verdict_bar,
+)
+
+OUTCOMES = ("pass", "fail", "unknown")
+CLAIM_COLUMNS = {
+    "claim": "claim", "figure": "figure", "verdict": "verdict", "paper": "the paper", "here": "here",
+    "why": "why",
+}  # fmt: skip
 
 
 def paper_page(folder: Path) -> str:
     """`folder` is results/<paper>/<scale>."""
-    if not (folder / "verdicts.json").exists():
-        raise InputError("no verdicts here", file=folder, hint="testbed reproduce PAPER makes them")
-    manifest = (
-        json.loads((folder / "manifest.json").read_bytes()) if (folder / "manifest.json").exists() else {}
-    )
-    verdicts = read_verdicts(folder / "verdicts.json")
+    verdicts = verdicts_of(folder)
+    manifest = manifest_of(folder)
     title = f"{manifest.get('paper', folder.parent.name)}, {manifest.get('scale', folder.name)} scale"
-    counts = {name: sum(v.outcome == name for v in verdicts) for name in ("pass", "fail", "unknown")}
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        "<p>" + " ".join(badge(k, f"{n} {k}") for k, n in counts.items()) + "</p>",
+    common = common_reason(verdicts)
+    figures = [_figure_section(n, folder, verdicts, manifest, common) for n in numbers(folder, verdicts)]
+    sections = [
+        Section("claims", "All claims", _claim_table(verdicts, common), "Claims"),
+        *figures,
+        Section("repeat", "Repeat it", _repeat(manifest), "Repeat"),
     ]
+    foot = "Ours beside the paper's. This page is one file: it needs no network and no server."
+    return page(title, frame("Reproduction", title, _intro(verdicts, manifest, common), sections, foot))
+
+
+def verdicts_of(folder: Path) -> list[Verdict]:
+    path = folder / "verdicts.json"
+    if not path.exists():
+        raise InputError("no verdicts here", file=folder, hint="testbed reproduce PAPER makes them")
+    try:
+        return read_verdicts(path)
+    except ValueError as error:
+        raise InputError(
+            f"these verdicts cannot be read: {error}",
+            file=path,
+            hint="testbed reproduce PAPER makes them again",
+        ) from error
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """{} when the reproduction did not finish."""
+    try:
+        found = json.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def common_reason(verdicts: list[Verdict]) -> str:
+    """What all reasons end with: said once instead of in every row."""
+    ends = {v.reason.rpartition("; ")[2] for v in verdicts}
+    return ends.pop() if len(ends) == 1 and len(verdicts) > 1 else ""
+
+
+def why(verdict: Verdict, common: str) -> str:
+    return verdict.reason.removesuffix(common).removesuffix("; ") if common else verdict.reason
+
+
+def _intro(verdicts: list[Verdict], manifest: dict[str, Any], common: str) -> str:
+    counts = {name: sum(v.outcome == name for v in verdicts) for name in OUTCOMES}
+    marks = badges(badge(k, f"{n} {k}") for k, n in counts.items())
     if not manifest:
-        parts.append("<p>This reproduction did not finish: it has no manifest.</p>")
-    else:
-        parts.append(f"<p>Repeat it: <code>{escape(manifest['command'])}</code></p>")
-        dirty = " with changes" if manifest.get("dirty") else ""
-        parts.append(
-            f'<p class="soft">commit {escape(manifest["commit"][:12])}{dirty}, {manifest["started"]}</p>'
-        )
-    parts += [_verdict_table(verdicts), _figures(folder, verdicts)]
-    return page(title, "".join(parts))
+        gone = notice("<p>This reproduction did not finish: it has no manifest.</p>", "bad")
+        return marks + verdict_bar(counts) + gone
+    seeds = manifest.get("seeds", "")
+    versions = manifest.get("versions", {})
+    changed = " with uncommitted changes" if manifest.get("dirty") else ""
+    listed = [
+        ("setting", common),
+        ("engine", str(manifest.get("engine", ""))),
+        ("seeds", ", ".join(map(str, seeds)) if isinstance(seeds, list) else str(seeds)),
+        ("commit", f"{manifest.get('commit', '')[:12]}{changed}"),
+        ("made", f"{manifest.get('started', '')}, in {float(manifest.get('wall_seconds', 0)):,.0f} s"),
+        ("versions", ", ".join(f"{k} {v}" for k, v in versions.items())),
+    ]
+    return marks + verdict_bar(counts) + facts(listed) + command(manifest.get("command", ""))
 
 
-def _verdict_table(verdicts: list[Verdict]) -> str:
-    head = "".join(
-        f'<th scope="col"><button type="button">{h}</button></th>'
-        for h in ("claim", "figure", "verdict", "the paper", "here", "why")
-    )
-    rows = "".join(
-        f"<tr><td>{escape(v.claim)}</td><td>{escape(v.figure)}</td><td>{badge(v.outcome)}</td>"
-        f'<td class="wrap">{escape(v.statement)}: {escape(v.stated)} '
-        f'<span class="soft">({escape(v.source)})</span></td>'
-        f'<td class="wrap">{escape(v.measured)}</td><td class="wrap">{escape(v.reason)}</td></tr>'
+def _repeat(manifest: dict[str, Any]) -> str:
+    return command(manifest["command"]) if manifest.get("command") else ""
+
+
+def _claim_table(verdicts: list[Verdict], common: str) -> str:
+    if not verdicts:
+        return '<p class="empty">No claim was judged.</p>'
+    rows = [
+        {
+            "claim": v.claim,
+            "figure": v.figure,
+            "verdict": Outcome(v.outcome),
+            "paper": Prose(f"{v.statement}: {v.stated} ({v.source})"),
+            "here": Prose(v.measured) if v.measured else None,
+            "why": Prose(why(v, common)),
+        }
         for v in verdicts
+    ]
+    return html_table(pandas.DataFrame(rows), "Claims", CLAIM_COLUMNS)
+
+
+def numbers(folder: Path, verdicts: list[Verdict]) -> list[str]:
+    """Every figure that was drawn or that a claim is about, in the paper's order."""
+    drawn = {path.stem.removeprefix("fig") for path in (folder / "figures").glob("*.svg")}
+    claimed = {number for v in verdicts for number in figures_of(v)}
+    return sorted(drawn | claimed, key=_order)
+
+
+def figures_of(verdict: Verdict) -> list[str]:
+    return [part for part in re.split(r"[,\s]+", verdict.figure) if part]
+
+
+def _order(number: str) -> tuple[int, int, str]:
+    """Numbered figures first."""
+    found = re.match(r"\d+", number)
+    return (0, int(found[0]), number) if found else (1, 0, number)
+
+
+def _figure_section(
+    number: str, folder: Path, verdicts: list[Verdict], manifest: dict[str, Any], common: str
+) -> Section:
+    about = [v for v in verdicts if number in figures_of(v)]
+    path = folder / "figures" / f"fig{number}.svg"
+    numbered = number[:1].isdigit()
+    told = described(path)
+    name = f"Figure {number}" if numbered else f"Not one figure: {number}" if not path.exists() else number
+    title = told.get("title") or name
+    parts = [
+        _drawing(path, told, about) if path.exists() else _not_drawn(numbered),
+        '<div class="claims">' + "".join(_claim(v, common) for v in about) + "</div>" if about else "",
+        _figure_command(number, manifest) if numbered else "",
+    ]
+    return Section(
+        f"figure-{escape(number)}", title, "".join(parts), f"Fig. {number}" if numbered else number
     )
+
+
+def _not_drawn(numbered: bool) -> str:
+    return '<p class="empty">This figure was not drawn: its runs were not made.</p>' if numbered else ""
+
+
+def described(path: Path) -> dict[str, Any]:
+    """The figure in words and numbers, as it was written beside it; {} for one without."""
+    try:
+        found = json.loads(path.with_suffix(".json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _drawing(path: Path, told: dict[str, Any], about: list[Verdict]) -> str:
+    text = told.get("text") or "; ".join(f"{v.claim} {v.outcome}: {v.statement}" for v in about) or path.stem
+    drawing = path.read_text(encoding="utf-8")
+    drawing = drawing[drawing.index("<svg") :].replace(
+        "<svg", f'<svg role="img" aria-label="{escape(text)}"', 1
+    )
+    content = f'<div class="paper">{_private_ids(drawing, path.stem)}</div>{_numbers(told)}'
+    where = f"{os.path.basename(path)}; {told.get('provenance', '')}".removesuffix("; ")
+    return figure(content, told.get("title") or path.stem, text, where)
+
+
+def _numbers(told: dict[str, Any]) -> str:
+    """The series and the paper's stated values as a table."""
+    rows = [
+        {"series": series.get("label", ""), **dict(zip(("x", "y", "low", "high"), point, strict=False))}
+        for series in told.get("series", [])
+        for point in series.get("points", [])
+    ]
+    rows += [
+        {"series": s["label"], "y": s.get("mean"), "low": s.get("min"), "high": s.get("max"), "n": s.get("n")}
+        for s in told.get("series", [])
+        if "points" not in s
+    ]
+    rows += [{"series": f"paper: {s['label']}", "x": s["x"], "y": s["y"]} for s in told.get("stated", [])]
+    if not rows:
+        return ""
+    headings = {
+        "series": "series", "x": told.get("x", "x"), "y": told.get("y", "y"), "low": "low", "high": "high",
+        "n": "points",
+    }  # fmt: skip
+    table = html_table(pandas.DataFrame(rows), "", headings)
+    return f"<details><summary>the numbers (of many points: mean, low and high)</summary>{table}</details>"
+
+
+def _claim(verdict: Verdict, common: str) -> str:
+    listed = [
+        ("the paper", f"{verdict.stated} (section {verdict.source})"),
+        ("here", verdict.measured or "not measured"),
+        ("why", why(verdict, common)),
+    ]
     return (
-        '<h2>Claims</h2><div class="table">'
-        '<input type="search" placeholder="filter claims" aria-label="filter claims">'
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>'
+        f'<div class="claim is-{verdict.outcome}"><h4><span>{escape(verdict.claim)}: '
+        f"{escape(verdict.statement)}</span>{badge(verdict.outcome)}</h4>{facts(listed)}</div>"
     )
 
 
-def _figures(folder: Path, verdicts: list[Verdict]) -> str:
-    parts = []
-    for path in sorted((folder / "figures").glob("*.svg")):
-        number = path.stem.removeprefix("fig")
-        about = [v for v in verdicts if number in v.figure.replace(" ", "").split(",")]
-        text = "; ".join(f"{v.claim} {v.outcome}: {v.statement}" for v in about) or path.stem
-        drawing = path.read_text()
-        drawing = drawing[drawing.index("<svg") :].replace(
-            "<svg", f'<svg role="img" aria-label="{escape(text)}"', 1
-        )
-        parts.append(
-            figure(f'<div class="paper">{_private_ids(drawing, path.stem)}</div>', f"Figure {number}. {text}")
-        )
-    return f'<h2>Figures</h2><div class="figures">{"".join(parts)}</div>' if parts else ""
+def _figure_command(number: str, manifest: dict[str, Any]) -> str:
+    """Only what the experiment would understand."""
+    from testbed.figures.papers import experiment
+
+    base = manifest.get("command", "")
+    try:
+        known = experiment(manifest.get("paper", ""), [number.partition("-")[0]])
+    except Exception:  # an older paper, or a figure that is made with another one
+        return ""
+    return command(f"{base} --figure {number.partition('-')[0]}") if known and "--figure" not in base else ""
 
 
 def _private_ids(drawing: str, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,16 @@ class RunData:
     checks: list[dict[str, Any]]
     faults: list[Fault]
     live: Mapping[str, pandas.DataFrame] | None = None  # tables so far, of a run that goes on
+    tables: Mapping[str, pandas.DataFrame] = field(default_factory=dict)
+    about: str = ""  # what the topology file says of itself
+    problems: list[str] = field(default_factory=list)  # what was there and could not be read
 
     def table(self, name: str) -> pandas.DataFrame | None:
         """None if the table is not there, or empty."""
         if self.live is not None:
             frame = self.live.get(name)
             return frame if frame is not None and len(frame) else None
-        path = self.folder.tables / f"{name}.parquet"
-        frame = pandas.read_parquet(path) if path.exists() else None
+        frame = self.tables.get(name)
         return frame if frame is not None and len(frame) else None
 
 
@@ -46,9 +48,56 @@ def read_run(path: Path) -> RunData:
     if not folder.tables.exists():
         raise InputError("this run has no tables yet", file=path, hint=f"testbed analyze {path}")
     manifest = folder.read_manifest()
-    checks = json.loads(folder.verdicts.read_bytes()) if folder.verdicts.exists() else []
+    problems: list[str] = []
+    checks = read_checks(folder.verdicts, problems)
+    tables = read_tables(folder.tables, problems)
     faults = read_faults(folder.events, manifest.first_us, manifest.last_us)
-    return RunData(folder, manifest, folder.read_plan(), folder.read_fidelity(), checks, faults)
+    return RunData(
+        folder,
+        manifest,
+        folder.read_plan(),
+        folder.read_fidelity(),
+        checks,
+        faults,
+        None,
+        tables,
+        read_about(folder.topology),
+        problems,
+    )
+
+
+def read_about(topology: Path) -> str:
+    """The description in the file that was run; "" where there is none."""
+    import yaml
+
+    try:
+        found = yaml.safe_load(topology.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return ""
+    about = found.get("description", "") if isinstance(found, dict) else ""
+    return about if isinstance(about, str) else ""
+
+
+def read_checks(path: Path, problems: list[str]) -> list[dict[str, Any]]:
+    """[] when there are none; a torn file is a problem, and no check passed."""
+    try:
+        found = json.loads(path.read_bytes()) if path.exists() else []
+    except ValueError as error:
+        problems.append(f"{path.name}: {error}; testbed analyze makes it again")
+        return []
+    return [c for c in found if isinstance(c, dict) and {"name", "verdict"} <= c.keys()]
+
+
+def read_tables(folder: Path, problems: list[str]) -> dict[str, pandas.DataFrame]:
+    """Every table that is there and can be read."""
+    found = {}
+    for path in sorted(folder.glob("*.parquet")):
+        try:
+            found[path.stem] = pandas.read_parquet(path)
+        except Exception as error:  # whatever is wrong with one table, the others can be shown
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            problems.append(f"tables/{path.name}: {reason}; testbed analyze makes it again")
+    return found
 
 
 def read_faults(events: Path, first_us: int, last_us: int) -> list[Fault]:
@@ -74,5 +123,14 @@ def _fault_events(events: Path) -> list[dict[str, Any]]:
     for name in ("harness.jsonl", "simulation.jsonl"):
         if (events / name).exists():
             with (events / name).open("rb") as lines:
-                found += [json.loads(line) for line in lines if b'"FAULT_' in line]
+                found += [event for line in lines if b'"FAULT_' in line and (event := _decoded(line))]
     return found
+
+
+def _decoded(line: bytes) -> dict[str, Any] | None:
+    """None for the torn end of a log."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and {"kind", "t_us"} <= event.keys() else None

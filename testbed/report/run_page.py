@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import pandas
 
 from testbed.report import charts
-from testbed.report.html_table import html_table
-from testbed.report.page import badge, card, figure, page
+from testbed.report.charts import Drawn
+from testbed.report.html_table import Outcome, Prose, html_table
+from testbed.report.page import (
+    Section,
+    badge,
+    badges,
+    card,
+    command,
+    facts,
+    figure,
+    frame,
+    notice,
+    page,
+)
 from testbed.report.run_data import RunData
+from testbed.report.svg import span
 from testbed.report.topology_svg import network_picture, overlay_picture
 
 DELAY_COLUMNS = {
-    "group_by": "by", "group": "group", "count": "deliveries", "mean_us": "mean (µs)", "p50_us": "p50",
+    "group_by": "by", "group": "group", "count": "deliveries", "mean_us": "mean (ms)", "p50_us": "p50",
     "p90_us": "p90", "p95_us": "p95", "p99_us": "p99", "max_us": "max", "stretch_mean": "stretch",
 }  # fmt: skip
 OVERHEAD_COLUMNS = {
@@ -28,22 +42,52 @@ LINK_COLUMNS = {
     "counter_packets": "packets (controller)", "counter_dropped": "dropped",
 }  # fmt: skip
 LINKS_SHOWN = 100
+WITNESS_CHECK = "wire agrees with logs"
+MICROSECONDS = ("mean_us", "p50_us", "p90_us", "p95_us", "p99_us", "max_us")
+GROUPS = ("all", "class", "publisher", "window", "broker")  # the order of the delay table
 
 
 def run_page(run: RunData) -> str:
     return page(f"{run.manifest.name} {run.manifest.run}", run_body(run))
 
 
-def run_body(run: RunData) -> str:
+def run_body(run: RunData, above: str = "") -> str:
     """All of the page; a part whose table is not there is left out."""
     manifest = run.manifest
-    parts = [
-        f"<h1>{escape(manifest.name)}</h1>",
-        f'<p class="soft">run {escape(manifest.run)}, {escape(manifest.started)}</p>',
-        status(run), what_ran(run), warnings(run), pictures(run), results(run), overhead(run), load(run),
-        links(run), checks(run), repeat(run),
-    ]  # fmt: skip
-    return "".join(parts)
+    intro = "".join([above, lead(run), status(run), at_a_glance(run), unreadable(run), warnings(run)])
+    sections = [
+        Section("ran", "What ran", what_ran(run)),
+        Section("delay", "Delay and hops", results(run)),
+        Section("time", "Course of the run", course(run), "Timeline"),
+        Section("overhead", "Overhead: the log and the wire", overhead(run), "Overhead"),
+        Section("load", "Load of the brokers", load(run), "Load"),
+        Section("links", "Links, ranked by bytes", links(run), "Links"),
+        Section("checks", "Checks", checks(run)),
+        Section("repeat", "Repeat it", repeat(run), "Repeat"),
+    ]
+    foot = f"testbed {escape(manifest.version)}. This page is one file: it needs no network and no server."
+    return frame("Run", manifest.name, intro, sections, foot)
+
+
+def provenance(run: RunData) -> str:
+    """Every figure says where it comes from."""
+    m = run.manifest
+    return f"{m.engine}, {m.clock} time, seed {m.seed}, run {m.run}"
+
+
+def shown(drawn: Drawn, run: RunData, wide: bool = False) -> str:
+    """A chart with its words, its provenance, and its numbers for who cannot see it or wants them."""
+    table = ""
+    if drawn.numbers is not None:
+        rows = html_table(drawn.numbers, drawn.title, drawn.headings)
+        table = f"<details><summary>the numbers</summary>{rows}</details>"
+    return figure(drawn.svg + table, drawn.title, drawn.text, provenance(run), wide)
+
+
+def lead(run: RunData) -> str:
+    about = run.about
+    said = f'<p class="lead">{escape(about)}</p>' if about else ""
+    return said + f'<p class="soft">run {escape(run.manifest.run)}, {escape(run.manifest.started)}</p>'
 
 
 def status(run: RunData) -> str:
@@ -52,15 +96,15 @@ def status(run: RunData) -> str:
     parts = [badge(outcome, f"run {run.manifest.status}")]
     if fidelity is not None:
         worst = (
-            f": p99 error {fidelity.error_p99_us:.0f} µs over {fidelity.probes} probes"
+            f": p99 error {fidelity.error_p99_us:.0f} µs over {fidelity.probes:,} probes"
             if fidelity.probes
-            else ""
+            else f": {fidelity.reason}"
         )
         parts.append(badge(fidelity.verdict, f"fidelity {fidelity.verdict}{worst}"))
     if run.checks:
         parts.append(checks_badge([c["verdict"] for c in run.checks]))
-    reason = f"<p>{escape(run.manifest.reason)}</p>" if run.manifest.reason else ""
-    return f"<p>{' '.join(parts)}</p>{reason}"
+    reason = run.manifest.reason
+    return badges(parts) + (notice(f"<p>{escape(reason)}</p>", "bad") if reason else "")
 
 
 def checks_badge(outcomes: list[str]) -> str:
@@ -69,109 +113,184 @@ def checks_badge(outcomes: list[str]) -> str:
     return badge(worst, f"{outcomes.count('pass')} of {len(outcomes)} checks pass")
 
 
-def what_ran(run: RunData) -> str:
+def at_a_glance(run: RunData) -> str:
+    """What one would ask first."""
     m, plan = run.manifest, run.plan
     seconds = max(0, m.last_us - m.first_us) / 1e6
-    cards = [
-        card("engine", f"{m.engine}, {m.clock} time"), card("seed", str(m.seed)),
-        card("brokers", str(len(plan.brokers))), card("clients", str(len(plan.clients))),
-        card("run time", f"{seconds:.0f} s in {m.wall_seconds:.0f} s"),
-    ]  # fmt: skip
-    versions = ", ".join(f"{name} {value}" for name, value in sorted(m.versions.items()))
-    commit = m.commit[:12] + (" with changes" if m.dirty else "")
-    details = escape(f"testbed {m.version} {commit}; {m.kernel}; {versions}")
-    return f'<div class="cards">{"".join(cards)}</div><p class="soft">{details}</p>'
+    wall = f"in {m.wall_seconds:.0f} s of wall time" if m.wall_seconds else ""
+    cards = [card("engine", m.engine, f"{m.clock} time, seed {m.seed}")]
+    cards.append(card("brokers", f"{len(plan.brokers):,}", f"{len(plan.clients):,} clients"))
+    cards.append(card("run time", f"{seconds:,.0f} s", wall))
+    deliveries = run.table("deliveries")
+    got = deliveries[deliveries.delay_us.notna()] if deliveries is not None else None
+    if deliveries is not None and got is not None and len(got):
+        lost = len(deliveries) - len(got)
+        cards.append(
+            card("deliveries", f"{len(got):,}", f"{lost:,} never arrived" if lost else "none missing")
+        )
+        delays = got.delay_us / 1e3
+        cards.append(
+            card("median delay", span(delays.median()), f"99 % within {span(delays.quantile(0.99))}")
+        )
+    cost = _per_delivery(run.table("overhead"))
+    cards += [card("broker messages", f"{cost:.2f}", "per delivery, all types")] if cost is not None else []
+    return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _per_delivery(frame: pandas.DataFrame | None) -> float | None:
+    if frame is None or "messages_per_delivery" not in frame.columns or "class" not in frame.columns:
+        return None
+    total = frame[(frame.link == "overlay") & (frame["class"] == "all") & (frame.type == "all")]
+    value = total.messages_per_delivery.iloc[0] if len(total) else None
+    return float(value) if value is not None and value == value else None
+
+
+def unreadable(run: RunData) -> str:
+    """Files that were there and could not be read are said, not passed over."""
+    if not run.problems:
+        return ""
+    items = "".join(f"<li>{escape(p)}</li>" for p in run.problems)
+    return notice(f"<h2>Could not be read</h2><ul>{items}</ul>", "bad")
 
 
 def warnings(run: RunData) -> str:
     if not run.manifest.warnings:
         return ""
     items = "".join(f"<li>{escape(w)}</li>" for w in run.manifest.warnings)
-    return f'<h2>Warnings</h2><ul class="warnings">{items}</ul>'
+    return notice(f"<h2>Warnings</h2><ul>{items}</ul>")
 
 
-def pictures(run: RunData) -> str:
-    overlay = figure(overlay_picture(run.plan), "Overlay, with planned one-way latency per link")
-    network = figure(network_picture(run.plan), "Network: hosts (round) and switches (square)")
-    return f'<h2>What ran</h2><div class="figures">{overlay}{network}</div>'
+def what_ran(run: RunData) -> str:
+    m = run.manifest
+    commit = m.commit[:12] + (" with uncommitted changes" if m.dirty else "")
+    pictures = shown(overlay_picture(run.plan), run) + shown(network_picture(run.plan), run)
+    versions = ", ".join(f"{name} {value}" for name, value in sorted(m.versions.items()))
+    listed = [
+        ("engine and clock", f"{m.engine}, {m.clock} time"), ("seed", str(m.seed)),
+        ("testbed", f"{m.version} {commit}".strip()), ("kernel", m.kernel), ("versions", versions),
+        ("broker links", "encrypted (TLS)" if m.tls else ""),
+    ]  # fmt: skip
+    return f'<div class="figures">{pictures}</div>{facts(listed)}'
 
 
 def results(run: RunData) -> str:
-    deliveries, distribution, delay = (
-        run.table("deliveries"),
-        run.table("hop_distribution"),
-        run.table("delay"),
-    )
+    deliveries, distribution = run.table("deliveries"), run.table("hop_distribution")
     got = deliveries[deliveries.delay_us.notna()] if deliveries is not None else None
     if got is None or not len(got):
-        return "<h2>Delay</h2><p>Nothing was delivered.</p>"
-    figures = [figure(charts.delay_cdf(got), "Delivery delay, cumulative")]
-    if distribution is not None:
-        figures.append(figure(charts.hop_histogram(distribution), "Overlay hops per delivery"))
-    caption = "Deliveries over time; shaded where a fault was active"
-    figures.append(figure(charts.timeline(got, run.manifest.first_us, run.faults), caption))
-    table = html_table(delay, "Delay per group, microseconds", DELAY_COLUMNS) if delay is not None else ""
-    return f'<h2>Delay and hops</h2><div class="figures">{"".join(figures)}</div>{table}'
+        return '<p class="empty">Nothing was delivered.</p>'
+    figures = [shown(charts.delay_cdf(got), run)]
+    if distribution is not None and (distribution.measure == "overlay").any():
+        figures.append(shown(charts.hop_histogram(distribution), run))
+    return f'<div class="figures">{"".join(figures)}</div>{delay_table(run.table("delay"))}'
+
+
+def delay_table(frame: pandas.DataFrame | None) -> str:
+    """Milliseconds; the whole first, then by class, publisher, time and broker."""
+    if frame is None:
+        return ""
+    by_ms = {c: frame[c] / 1e3 for c in MICROSECONDS if c in frame.columns}
+    order = frame.group_by.map({name: at for at, name in enumerate(GROUPS)}).fillna(len(GROUPS))
+    ordered = frame.assign(**by_ms, order=order).sort_values("order", kind="stable")
+    return html_table(ordered, "Delay per group, milliseconds", DELAY_COLUMNS)
+
+
+def course(run: RunData) -> str:
+    deliveries = run.table("deliveries")
+    if deliveries is None:
+        return ""
+    got = deliveries[deliveries.delay_us.notna()]
+    if not len(got):
+        return ""
+    missing = deliveries[deliveries.delay_us.isna()]
+    first = run.manifest.first_us
+    parts = [shown(charts.timeline(got, missing, first, run.faults), run, wide=True)]
+    parts.append(shown(charts.delay_course(got, first, run.faults), run, wide=True))
+    return "".join(parts)
 
 
 def overhead(run: RunData) -> str:
-    frame = run.table("overhead")
-    if frame is None:
+    table = run.table("overhead")
+    if table is None:
         return ""
-    between = frame[(frame.link == "overlay") & (frame.type != "all")]
-    caption = "Messages between brokers by type: logged by them, and seen on the wire"
-    chart = figure(charts.witnesses(frame), caption) if len(between) else ""
-    table = html_table(frame, "Messages and bytes by type", OVERHEAD_COLUMNS)
-    return f"<h2>Overhead: the log and the wire</h2><p>{agreement(frame)}</p>{chart}{table}"
+    between = table[(table.link == "overlay") & (table.type != "all")]
+    chart = shown(charts.witnesses(table), run) if len(between) else ""
+    rows = html_table(table, "Messages and bytes by type", OVERHEAD_COLUMNS)
+    return f"{agreement(table, run.checks)}{chart}{rows}"
 
 
-def agreement(frame: pandas.DataFrame) -> str:
+def agreement(frame: pandas.DataFrame, checks: list[dict[str, Any]]) -> str:
+    """Whether both witnesses tell the same, and what the check makes of it (a killed broker may log less)."""
     both = frame[frame.wire_messages.notna() & (frame.type != "all")]
     if not len(both):
-        return "No capture to compare with: the wire columns are empty."
+        return notice("<p>No capture to compare with: this is what the brokers logged, and nothing else.</p>")
     differ = both[both.difference != 0]
     total = int(both.log_messages.sum())
     if not len(differ):
-        return f"Both witnesses agree: all {total:,} messages that brokers logged were seen on the wire."
-    return f"The witnesses differ for {', '.join(sorted(set(differ.type)))}."
+        said = f"Both witnesses agree: all {total:,} messages that brokers logged were seen on the wire."
+        return notice(f"<p>{said}</p>", "good")
+    listed = "; ".join(
+        f"{r.type}: {r.log_messages:,.0f} logged, {r.wire_messages:,.0f} on the wire"
+        for r in differ.itertuples()
+    )
+    check = next((c for c in checks if c["name"] == WITNESS_CHECK), None)
+    judged = f" The check says {check['verdict']}: {check.get('reason', '')}." if check else ""
+    kind = "bad" if check is None or check["verdict"] == "fail" else ""
+    return notice(f"<p>The witnesses differ for {escape(listed)}.{escape(judged)}</p>", kind)
 
 
 def load(run: RunData) -> str:
-    frame = run.table("load")
-    if frame is None:
-        return ""
-    heat = figure(charts.load_heat_map(frame), "Messages received per second, per broker and time")
-    return f"<h2>Load</h2>{heat}"
+    table = run.table("load")
+    return shown(charts.load_heat_map(table), run, wide=True) if table is not None else ""
 
 
 def links(run: RunData) -> str:
+    """Overlay links by what the brokers sent; network links by what the switches and captures counted."""
+    return "".join([_overlay_links(run), _network_links(run)])
+
+
+def _overlay_links(run: RunData) -> str:
+    table = run.table("link_messages")
+    if table is None or not table.log_bytes.sum():
+        return ""
+    sums = table.groupby(["source", "target"])[["log_messages", "log_bytes"]].sum().reset_index()
+    ranked = sums.rename(columns={"log_bytes": "bytes"}).sort_values("bytes", ascending=False)
+    headings = {"source": "from", "target": "to", "log_messages": "messages", "bytes": "bytes (log)"}
+    chart = shown(charts.links_by_bytes(ranked, "Overlay links"), run)
+    return chart + html_table(ranked.head(LINKS_SHOWN), _busiest("Overlay links", len(ranked)), headings)
+
+
+def _network_links(run: RunData) -> str:
     frame = run.table("links")
     if frame is None:
         return ""
-    ranked = frame.assign(rank=frame.counter_bytes.fillna(frame.pcap_bytes)).sort_values(
-        "rank", ascending=False
-    )
-    return "<h2>Network links</h2>" + html_table(
-        ranked.head(LINKS_SHOWN),
-        f"The {min(LINKS_SHOWN, len(frame))} busiest of {len(frame)} directions",
-        LINK_COLUMNS,
-    )
+    counted = frame.assign(bytes=frame.counter_bytes.fillna(frame.pcap_bytes))
+    ranked = counted[counted.bytes.notna()].sort_values("bytes", ascending=False)
+    if not len(ranked):
+        return '<p class="empty">No bytes of network links: there were no switches and no captures.</p>'
+    chart = shown(charts.links_by_bytes(ranked, "Network links"), run)
+    return chart + html_table(ranked.head(LINKS_SHOWN), _busiest("Network links", len(ranked)), LINK_COLUMNS)
+
+
+def _busiest(what: str, total: int) -> str:
+    return f"{what}: the {min(LINKS_SHOWN, total)} busiest of {total} directions"
 
 
 def checks(run: RunData) -> str:
     if not run.checks:
         return ""
-    rows = "".join(
-        f"<tr><td>{badge(c['verdict'])}</td><td>{escape(c['name'])}</td>"
-        f'<td class="wrap">{escape(c["reason"])}</td></tr>'
-        for c in run.checks
+    order = {"fail": 0, "unknown": 1, "pass": 2}
+    ordered = sorted(run.checks, key=lambda c: order.get(c["verdict"], 1))
+    frame = pandas.DataFrame(
+        [
+            {"verdict": Outcome(c["verdict"]), "name": c["name"], "reason": Prose(c.get("reason", ""))}
+            for c in ordered
+        ]
     )
-    return f"<h2>Checks</h2><div class=scroll><table><tbody>{rows}</tbody></table></div>"
+    return html_table(frame, "", {"verdict": "verdict", "name": "check", "reason": "why"})
 
 
 def repeat(run: RunData) -> str:
     """The folder keeps the resolved plan, so the run can be repeated without the file it came from."""
-    again = escape(f"testbed rerun results/{run.manifest.name}/{run.manifest.run}")
-    given = escape(run.manifest.command)
-    made = f'<p class="soft">It was made by <code>{given}</code></p>' if given else ""
-    return f"<h2>Repeat it</h2><p><code>{again}</code></p>{made}"
+    again = command(f"testbed rerun results/{run.manifest.name}/{run.manifest.run}")
+    given = run.manifest.command
+    return again + (f'<p class="soft">It was made by <code>{escape(given)}</code></p>' if given else "")

@@ -12,7 +12,10 @@ from html import escape
 from itertools import count
 
 WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 64, 18, 10, 44
+CHARACTER = 8.2  # width of one, about, to leave room for it
+LEGEND = 20  # the row above the marks, where it covers none
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "12 4")  # lines can be told apart without colour, too
 COLOURS = ("var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)")
 _numbers = count(1)
 
@@ -28,6 +31,16 @@ def nice_ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [round((first + i) * step, 12) for i in range(math.ceil(high / step - first) + 1)]
 
 
+def log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of every power of ten that covers [low, high]; whole powers only over many."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= 2 else (1,)
+    found = [m * 10.0**p for p in range(first, last + 1) for m in steps]
+    below = max((t for t in found if t <= low), default=found[0])
+    above = min((t for t in found if t >= high), default=found[-1])
+    return [t for t in found if below <= t <= above]
+
+
 def number(value: float) -> str:
     """Short and exact enough to read off an axis."""
     if value == 0:
@@ -39,19 +52,31 @@ def number(value: float) -> str:
     return f"{value:g}"
 
 
+def span(ms: float) -> str:
+    """A stretch of time as people say it."""
+    if ms >= 10_000:
+        return f"{ms / 1e3:.3g} s"
+    return f"{ms:,.0f} ms" if ms >= 1000 else f"{ms:.3g} ms"
+
+
 @dataclass
 class Axis:
     label: str
     low: float
     high: float
     ticks: list[float] = field(default_factory=list)
+    log: bool = False
 
     def __post_init__(self) -> None:
-        self.ticks = self.ticks or nice_ticks(self.low, self.high)
+        self.ticks = self.ticks or (log_ticks if self.log else nice_ticks)(self.low, self.high)
         self.low, self.high = min(self.low, self.ticks[0]), max(self.high, self.ticks[-1])
 
     def share(self, value: float) -> float:
-        return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+        if self.high <= self.low:
+            return 0.0
+        if self.log:
+            return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
 
 
 @dataclass
@@ -63,21 +88,32 @@ class Chart:
     x: Axis
     y: Axis
     height: int = HEIGHT
+    width: int = WIDTH
     marks: list[str] = field(default_factory=list)
-    legend: list[tuple[str, str]] = field(default_factory=list)
-    legend_below: bool = False  # where the lines end at the top, it stands at the bottom
+    under: list[str] = field(default_factory=list)
+    over: list[str] = field(default_factory=list)
+    legend: list[tuple[str, str, str]] = field(default_factory=list)  # label, colour, dashes
 
     def px(self, x: float) -> float:
-        return LEFT + self.x.share(x) * (WIDTH - LEFT - RIGHT)
+        return LEFT + self.x.share(x) * (self.width - LEFT - RIGHT)
 
     def py(self, y: float) -> float:
-        return self.height - BOTTOM - self.y.share(y) * (self.height - TOP - BOTTOM)
+        return self.height - BOTTOM - self.y.share(y) * (self.height - TOP - LEGEND - BOTTOM)
 
-    def line(self, xs: Sequence[float], ys: Sequence[float], colour: str, label: str = "") -> None:
+    def line(
+        self, xs: Sequence[float], ys: Sequence[float], colour: str, label: str = "", dashes: str = ""
+    ) -> None:
         points = " ".join(f"{self.px(x):.1f},{self.py(y):.1f}" for x, y in zip(xs, ys, strict=True))
-        self.marks.append(f'<polyline class="line" style="stroke:{colour}" points="{points}"/>')
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        self.marks.append(f'<polyline class="line" style="stroke:{colour}"{dashed} points="{points}"/>')
         if label:
-            self.legend.append((label, colour))
+            self.legend.append((label, colour, dashes))
+
+    def dot(self, x: float, y: float, colour: str, tip: str) -> None:
+        self.marks.append(
+            f'<circle style="fill:{colour}" cx="{self.px(x):.1f}" cy="{self.py(y):.1f}" r="3.5">'
+            f"<title>{escape(tip)}</title></circle>"
+        )
 
     def bar(self, left: float, right: float, top: float, colour: str, tip: str) -> None:
         x, y = self.px(left), self.py(top)
@@ -87,35 +123,41 @@ class Chart:
             f"<title>{escape(tip)}</title></rect>"
         )
 
-    def band(self, left: float, right: float, tip: str) -> None:
+    def band(self, left: float, right: float, tip: str, label: str = "") -> None:
         """A stretch of the x axis, shaded: a fault was active."""
         x = self.px(max(left, self.x.low))
         width = max(self.px(min(right, self.x.high)) - x, 1.5)
-        height = self.height - TOP - BOTTOM
-        self.marks.insert(
-            0,
-            f'<rect class="band" x="{x:.1f}" y="{TOP}" width="{width:.1f}" height="{height}">'
-            f"<title>{escape(tip)}</title></rect>",
+        top = TOP + LEGEND
+        height = self.height - top - BOTTOM
+        edges = "".join(
+            f'<line class="bandedge" x1="{at:.1f}" x2="{at:.1f}" y1="{top}" y2="{top + height}"/>'
+            for at in (x, x + width)
         )
+        text = text_at(x + width / 2, top + 13, label, "bandtext", "middle") if label else ""
+        self.under.append(
+            f'<rect class="band" x="{x:.1f}" y="{top}" width="{width:.1f}" height="{height}">'
+            f"<title>{escape(tip)}</title></rect>{edges}"
+        )
+        self.over.append(text)
 
     def svg(self) -> str:
-        return wrap(
-            self.title, self.description, self.height, self._axes() + "".join(self.marks) + self._legend()
-        )
+        content = "".join([*self.under, self._axes(), *self.marks, *self.over, self._legend()])
+        return wrap(self.title, self.description, self.height, content, self.width)
 
     def _axes(self) -> str:
-        bottom = self.height - BOTTOM
+        bottom, right = self.height - BOTTOM, self.width - RIGHT
         parts = []
         for tick in self.y.ticks:
             y = self.py(tick)
-            parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
             parts.append(text_at(LEFT - 6, y + 4, number(tick), "tick", "end"))
         for tick in self.x.ticks:
-            parts.append(text_at(self.px(tick), bottom + 16, number(tick), "tick", "middle"))
-        middle = (LEFT + WIDTH - RIGHT) / 2
-        parts.append(f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>')
-        parts.append(text_at(middle, self.height - 8, self.x.label, "label", "middle"))
-        turn = (TOP + bottom) / 2
+            x = self.px(tick)
+            parts.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
+            parts.append(text_at(x, bottom + 17, number(tick), "tick", "middle"))
+        parts.append(f'<line class="axis" x1="{LEFT}" x2="{right}" y1="{bottom}" y2="{bottom}"/>')
+        parts.append(text_at((LEFT + right) / 2, self.height - 8, self.x.label, "label", "middle"))
+        turn = (TOP + LEGEND + bottom) / 2
         parts.append(
             f'<text class="label" transform="translate(14 {turn}) rotate(-90)" text-anchor="middle">'
             f"{escape(self.y.label)}</text>"
@@ -124,13 +166,13 @@ class Chart:
 
     def _legend(self) -> str:
         parts = []
-        first = self.height - BOTTOM - 16 * len(self.legend) if self.legend_below else TOP + 10
-        for at, (label, colour) in enumerate(self.legend):
-            y = first + 16 * at
-            parts.append(
-                f'<rect style="fill:{colour}" x="{WIDTH - 170}" y="{y - 8}" width="10" height="10"/>'
-            )
-            parts.append(f'<text class="tick" x="{WIDTH - 155}" y="{y + 1}">{escape(label)}</text>')
+        x, y = float(LEFT), TOP + 4
+        for label, colour, dashes in self.legend:
+            dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+            ends = f'x1="{x:.0f}" x2="{x + 24:.0f}" y1="{y}" y2="{y}"'
+            parts.append(f'<line class="line" style="stroke:{colour}"{dashed} {ends}/>')
+            parts.append(text_at(x + 29, y + 4, label, "label"))
+            x += 29 + CHARACTER * len(label) + 18
         return "".join(parts)
 
 

@@ -41,8 +41,12 @@ def test_claims_figures_and_command(paper: Path) -> None:
     assert "only the full scale can tell" in page
     assert "it is &lt;linear&gt;" in page
     assert "it is <linear>" not in page
-    assert page.count('role="img" aria-label="C1 pass: it is') == 2
-    assert "Figure 3. C1 pass: it is &lt;linear&gt;; C2 unknown: it is small" in page
+    words = "y over x. ours: from 3 at 1 to 4 at 2. The paper states: paper: 5."
+    assert page.count(f'role="img" aria-label="{words}"') == 2
+    third = page[page.index('<section id="figure-3">') : page.index('<section id="repeat">')]
+    assert "C1: it is &lt;linear&gt;" in third
+    assert "C2: it is small" in third
+    assert "not measured" in third
 
 
 def test_a_reproduction_that_did_not_finish_says_so(paper: Path) -> None:

@@ -31,7 +31,7 @@ def test_says_what_ran(golden: Path) -> None:
 def test_every_figure_has_a_text_alternative(golden: Path) -> None:
     page = page_of(golden)
     drawings = re.findall(r'<svg class="chart" role="img"[^>]*aria-labelledby="(t\d+) (d\d+)"', page)
-    assert len(drawings) == page.count("<svg") == page.count("<figure>") == 7
+    assert len(drawings) == page.count("<svg") == page.count("<figure") == 10
     for title, description in drawings:
         assert re.search(rf'<title id="{title}">[^<]+</title><desc id="{description}">[^<]+</desc>', page)
 
@@ -49,7 +49,7 @@ def test_agreement_of_log_and_wire_is_stated(golden: Path) -> None:
     table = pandas.read_parquet(path)
     table.loc[table.type == "publication", "difference"] = -3
     table.to_parquet(path)
-    assert "The witnesses differ for publication." in page_of(golden)
+    assert "The witnesses differ for publication: " in page_of(golden)
     table["wire_messages"] = float("nan")
     table.to_parquet(path)
     assert "No capture to compare with" in page_of(golden)
@@ -65,7 +65,7 @@ def test_faults_are_bands_of_the_timeline(golden: Path) -> None:
     with (golden / "events" / "harness.jsonl").open("a") as log:
         log.writelines(json.dumps(line) + "\n" for line in lines)
     page = page_of(golden)
-    assert page.count('class="band"') == 2
+    assert page.count('class="band"') == 4  # in deliveries and in delays over time
     assert "link_down l1 from 10.0 to 20.0 s." in page
     assert "kill B2 from 30.0 to 47.1 s." in page  # to the end of the run
 
@@ -84,7 +84,7 @@ def test_failed_checks_and_warnings_are_shown(golden: Path) -> None:
 
 def test_links_are_ranked_by_bytes(golden: Path) -> None:
     page = page_of(golden)
-    part = page[page.index("<h2>Network links</h2>") : page.index("<h2>Checks</h2>")]
+    part = page[page.index("Network links: the 32 busiest") : page.index('<section id="checks">')]
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", part)[1:]]
     sizes = [int((r[5] if r[5] != "-" else r[3]).replace(",", "")) for r in rows]
     assert len(sizes) == 32
@@ -109,3 +109,26 @@ def test_an_unknown_check_is_not_a_pass() -> None:
     assert checks_badge(["pass", "unknown"]) == '<span class="badge unknown">1 of 2 checks pass</span>'
     assert checks_badge(["pass", "unknown", "fail"]) == '<span class="badge fail">1 of 3 checks pass</span>'
     assert checks_badge(["pass"]) == '<span class="badge pass">1 of 1 checks pass</span>'
+
+
+def test_torn_files_are_said_and_hide_nothing_else(golden: Path) -> None:
+    (golden / "verdicts.json").write_text('[{"name": "every br')
+    (golden / "tables" / "load.parquet").write_bytes(b"PAR1 torn")
+    with (golden / "events" / "harness.jsonl").open("a") as log:
+        log.write('{"t_us": 1, "kind": "FAULT_STA')
+    page = page_of(golden)
+    assert "Could not be read" in page
+    assert "verdicts.json: " in page
+    assert "tables/load.parquet: " in page
+    assert "checks pass" not in page  # what cannot be read has not passed
+    assert "Half of 115 deliveries" in page
+
+
+def test_an_empty_results_folder_and_torn_results(tmp_path: Path) -> None:
+    assert "No results yet" in write_page(tmp_path).read_text()
+    paper = tmp_path / "some_paper" / "smoke"
+    (paper / "figures").mkdir(parents=True)
+    (paper / "verdicts.json").write_text('[{"claim": "C1"')
+    with pytest.raises(InputError, match="cannot be read"):
+        write_page(paper)
+    assert "cannot be read" in write_page(tmp_path).read_text()
