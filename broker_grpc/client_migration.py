@@ -117,6 +117,7 @@ class Migrations:
     def aborted(self, peer: str, message: MigrationAbort) -> None:
         migration = self._running.get(message.advertisement)
         if migration is not None and migration.order.migration == message.migration:
+            self._abort_order(migration.source, migration.order, message.reason)
             self._end(migration, message.reason)
 
     def deadline(self, now_us: int) -> None:

@@ -37,6 +37,7 @@ class Routing:
         self.prt = Table()
         self._subscription_covering: Covering = subscription_covering
         self._advertisement_covering: Covering = advertisement_covering
+        self.covers_advertisements = advertisement_covering != "off"
         self.advertisements_told: dict[str, Export] = {}
         self.subscriptions_told: dict[str, Export] = {}
 

@@ -118,6 +118,15 @@ class Migration:
                 client, MigrationAbort(body.migration, body.advertisement.id, body.brokers, "wrong target")
             )
             return
+        routing = self._host.routing
+        if routing.srt.get(body.advertisement.id) is None and not routing.covers_advertisements:
+            # A link of the path was lost before, and all behind it were told to forget the publisher:
+            # brokers beside the path would not learn of it again. It stays at the source.
+            reason = "the path to the source is lost"
+            self._host.send(
+                client, MigrationAbort(body.migration, body.advertisement.id, body.brokers, reason)
+            )
+            return
         self._begin(body.migration, MigrationUpdate(body.migration, body.advertisement, body.brokers), client)
 
     def _update(self, peer: str, body: MigrationUpdate) -> None:

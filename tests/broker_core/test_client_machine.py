@@ -362,7 +362,7 @@ def test_an_aborted_migration_goes_on_at_the_source():
     client.handle(12, PeerUp("B6", "broker"))
     effects = client.handle(20, Received("B6", Envelope(MigrationAbort("m", "B1:a1", (), "no path"))))
     assert "MIGRATION_ABORTED" in kinds(effects)
-    assert [m.type for m in sent(effects, "B1")] == ["publication"]
+    assert [m.type for m in sent(effects, "B1")] == ["migration_abort", "publication"]
     assert [c.peer for c in of(effects, CloseLink)] == ["B6"]
 
 
