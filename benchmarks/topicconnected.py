@@ -20,7 +20,7 @@ from broker_grpc.topicconnected.lowoda import low_oda
 from broker_grpc.topicconnected.shadow import ShadowMaintenance
 from experiments.shadow_tco.workload import Setting, churn, initial
 
-TRANSCRIBED = ((125, 12), (250, 25), (500, 50), (1000, 100))  # nodes, topics; the last takes a while
+TRANSCRIBED = ((125, 12), (250, 25), (500, 50), (1000, 100), (2000, 200))  # nodes, topics
 FULL = ((250, 25), (500, 50), (1000, 100), (2000, 200))
 ROUNDS = 60
 
