@@ -142,9 +142,16 @@ class Runner:
 
     def crash(self, process: str) -> None:
         """Kill a process behind the runner's back."""
-        victims = [pid for pid in self.pids() if Path(f"/proc/{pid}/comm").read_text().strip() == process]
+        victims = [pid for pid in self.pids() if self._name(pid) == process]
         assert len(victims) == 1
         os.kill(victims[0], signal.SIGKILL)
+
+    @staticmethod
+    def _name(pid: int) -> str:
+        try:
+            return Path(f"/proc/{pid}/comm").read_text().strip()
+        except OSError:  # it has ended since it was listed
+            return ""
 
     def end(self) -> int:
         self.out.read()

@@ -144,7 +144,7 @@ def test_many_deaths_in_one_turn_of_the_loop(tmp_path: Path) -> None:
     assert runner.end() == 1
     manifest = runner.folder.read_manifest()
     assert manifest.reason.endswith("was killed by signal 9")
-    assert not any("Error" in warning for warning in manifest.warnings)
+    assert [warning for warning in manifest.warnings if "Error" in warning] == []
 
 
 def test_processes_that_the_kernel_ended_for_want_of_memory_are_counted(tmp_path: Path) -> None:
