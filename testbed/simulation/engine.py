@@ -39,10 +39,12 @@ class SimulateEngine:
         plan = run.read_plan()
         self._log = SimulatedLog(run.events / "simulation.jsonl")
         self._simulator = Simulator(plan, self._log, self._told, self._start_us)
-        self._told_events: list[stimuli.Tell] = []
+        self._told_events: list[Event] = []
 
     def _told(self, tell: stimuli.Tell) -> None:
-        self._told_events.append(tell)
+        assert self._simulator is not None
+        told = {"t": "state", "state": tell.state, "phase": tell.phase, "detail": tell.detail}
+        self._told_events.append({**told, "clock_us": self._simulator.agenda.now_us})
 
     def execute(self, on_event: Callable[[Event], None]) -> int:
         with collected_rarely():
@@ -58,8 +60,8 @@ class SimulateEngine:
             going = simulator.step(CALLS_PER_TURN)
             if self._reason and simulator.outcome is None:
                 simulator.stop(self._reason)
-            for tell in self._told_events:
-                on_event({"t": "state", "state": tell.state, "phase": tell.phase, "detail": tell.detail})
+            for event in self._told_events:
+                on_event(event)
             self._told_events.clear()
             if time.monotonic() - shown > PROGRESS_S:
                 shown = time.monotonic()

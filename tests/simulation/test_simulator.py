@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from testbed.emulation.deploy import prepare
+from testbed.emulation.engine import Options
+from testbed.simulation.engine import SimulateEngine
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
 from testbed.topology.plan import (
@@ -172,3 +175,19 @@ def test_a_publisher_moves_to_its_subscribers(tmp_path: Path, algorithm: dict[st
     got = [e["message"] for e in of_kind(events, "DELIVERED")]
     assert got == published
     assert of_kind(events, "DELIVERED")[-1].get("hops", 0) == 0
+
+
+def test_the_engine_tells_when_each_phase_was_ready(tmp_path: Path) -> None:
+    engine = SimulateEngine()
+    folder = prepare(chain(3), None, tmp_path, engine.name, "simulated")
+    told: list[dict[str, Any]] = []
+    engine.start(folder, Options("simulated"))
+    engine.execute(told.append)
+    ready = {e["phase"]: e["clock_us"] for e in told if e.get("state") == "ready"}
+    logged = [
+        json.loads(line)
+        for line in (folder.events / "simulation.jsonl").read_bytes().splitlines()
+        if b"PHASE_READY" in line
+    ]
+    assert ready == {e["detail"].split()[0]: e["t_us"] for e in logged}
+    assert len(set(ready.values())) == 3
