@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from testbed.doctor import guest_engine, guest_kernel, host_engine, leftovers, resources
+from testbed.doctor import guest_boot, guest_engine, guest_kernel, host_engine, leftovers, resources
 from testbed.doctor.engines import choose, chosen
 from testbed.doctor.finding import Finding, State
 
@@ -22,6 +22,7 @@ ENGINE_PROBES: tuple[Probe, ...] = (
     resources.commands,
 )
 OTHER_PROBES: tuple[Probe, ...] = (
+    guest_boot.guest_boot,  # a second or two, so not before every run: a run tells by itself
     guest_engine.kvm,
     resources.java,
     resources.disk,

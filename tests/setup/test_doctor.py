@@ -13,7 +13,15 @@ from click.testing import CliRunner
 
 from testbed.cli.doctor import command
 from testbed.doctor import attempt as attempting
-from testbed.doctor import examination, guest_engine, guest_kernel, host_engine, leftovers, resources
+from testbed.doctor import (
+    examination,
+    guest_boot,
+    guest_engine,
+    guest_kernel,
+    host_engine,
+    leftovers,
+    resources,
+)
 from testbed.doctor.engines import Choice, choose, chosen
 from testbed.doctor.finding import Finding, State
 from testbed.emulation.network.created import boot_id, start_time
@@ -200,6 +208,24 @@ def test_a_kernel_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     finding = guest_kernel.guest_kernel()
     assert finding.state is State.MISSING
     assert "cannot run here" in finding.detail
+
+
+def test_a_kernel_that_panics_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has a version, so only a boot shows it."""
+    fake = tmp_path / "linux"
+    fake.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 6.1 && exit 0\necho Kernel panic >&2\nexit 1\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("TESTBED_KERNEL", str(fake))
+    assert guest_kernel.guest_kernel().ok
+    finding = guest_boot.guest_boot()
+    assert finding.state is State.MISSING
+    assert finding.wanted_by == ("guest",)
+    root = Finding("root", State.OK, "plain user")
+    assert choose([root, finding]).engine is None
+
+
+def test_without_a_kernel_no_boot_is_tried(empty_cache: Path) -> None:
+    assert guest_boot.guest_boot().state is State.NOTE
 
 
 # ---- resources --------------------------------------------------------------------------------------------
