@@ -67,6 +67,7 @@ def run(*argv: str | Path) -> None:
 @pytest.fixture(scope="module")
 def chroot(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Chroot]:
     folder = tmp_path_factory.mktemp("debian")
+    folder.chmod(0o755)  # it becomes `/`, which every user must be able to enter
     with ExitStack() as undo:
         run(
             "debootstrap",
