@@ -391,3 +391,18 @@ def read_events(path: Path) -> list[LogEvent]:
         for file in (path / "events").iterdir()
         for line in file.read_bytes().splitlines()
     ]
+
+
+def test_approximate_percentiles_keep_the_stated_error(spark: SparkSession) -> None:
+    """Beyond the exact limit a percentile's rank is off by at most count / ACCURACY."""
+    from pyspark.sql import functions as f
+
+    from testbed.analysis.tables.quantiles import ACCURACY, EXACT_ROWS, method, percentiles
+
+    count, shares = 300_000, [0.5, 0.9, 0.95, 0.99]
+    frame = spark.range(count).selectExpr("pmod(id * 7919, 300000) AS delay_us")
+    told = frame.agg(percentiles(f.col("delay_us"), shares, EXACT_ROWS + 1).alias("p")).first()
+    assert told is not None
+    for share, value in zip(shares, told["p"], strict=True):
+        assert abs(value - share * count) <= count / ACCURACY + 1
+    assert method(EXACT_ROWS + 1) == f"rank error at most 1/{ACCURACY}"
