@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -14,7 +15,8 @@ def command(target: Path, open_it: bool) -> int:
     """Write the HTML page of a run, of a paper's reproduction, or the index over all results.
 
     TARGET is a run folder, results/<paper>/<scale>, or a results folder (default: results). Pages are single
-    files that need no server and no network.
+    files that need no server and no network. With the index, analysed runs and papers without a page get
+    theirs.
 
     \b
     Examples:
@@ -48,6 +50,15 @@ def write_page(target: Path) -> Path:
     else:
         from testbed.report.index_page import index_page
 
+        for folder in without_page(target):
+            with contextlib.suppress(InputError):  # the index says what cannot be read
+                write_page(folder)
         name, text = "index.html", index_page(target)
     write_atomically(target / name, text.encode())
     return target / name
+
+
+def without_page(results: Path) -> list[Path]:
+    """Runs and reproductions with verdicts that nobody has made a page of."""
+    judged = [path.parent for path in sorted(results.glob("*/*/verdicts.json"))]
+    return [f for f in judged if not f.is_symlink() and not (f / "report.html").exists()]

@@ -121,6 +121,7 @@ def test_index(browser: Browser, golden: Path, artifacts: Path) -> None:
     other = golden.with_name("20261116T070000-0000")
     shutil.copytree(golden, other)
     (other / "report.html").unlink()
+    (other / "verdicts.json").unlink()  # not analysed, so it gets no page
     browser.size(360, 740, phone=True)
     browser.media()
     browser.open(write_page(golden.parent.parent).as_uri())

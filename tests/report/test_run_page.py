@@ -132,3 +132,10 @@ def test_an_empty_results_folder_and_torn_results(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         write_page(paper)
     assert "cannot be read" in write_page(tmp_path).read_text()
+
+
+def test_the_index_comes_with_the_pages_that_are_missing(golden: Path) -> None:
+    (golden.parent / "latest").symlink_to(golden.name)
+    index = write_page(golden.parent.parent)
+    assert f'href="quickstart/{golden.name}/report.html"' in index.read_text(encoding="utf-8")
+    assert "fidelity" in (golden / "report.html").read_text(encoding="utf-8")
