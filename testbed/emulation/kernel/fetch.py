@@ -22,7 +22,6 @@ from testbed.errors import TestbedError
 
 SUITE = "trixie-backports"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-FALLBACK_MIRROR = "http://deb.debian.org/debian"
 FAST_FROM = (6, 16)
 NEEDED_BYTES = 600 * 1024**2
 PATIENCE_S = 900
@@ -146,4 +145,4 @@ def mirror_of(targets: str) -> str:
         match line.split():
             case ["Debian", "main", release, uri] if "-" not in release:
                 return uri.rstrip("/")
-    return FALLBACK_MIRROR
+    raise FetchFailed("the package sources of this machine name no mirror of Debian")
