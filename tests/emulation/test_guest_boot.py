@@ -189,7 +189,8 @@ class TestTerminal:
         shell.write(b"stty size\n")
         assert b"31 101\r\n" in screen_until(shell, b"PROMPT> ")
         shell.resize(40, 90)
-        shell.write(b"stty size; sleep 1000000\n")
+        # One job: between two commands of the shell's own a Ctrl-C would reach nobody.
+        shell.write(b"sh -c 'stty size; exec sleep 1000000'\n")
         assert b"40 90\r\n" in screen_until(shell, b"40 90\r\n")
         shell.write(b"\x03")
         screen_until(shell, b"PROMPT> ")
