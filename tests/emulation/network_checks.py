@@ -246,33 +246,43 @@ def probes_follow_the_plan(net: EmulatedNetwork) -> str:
     return f"{len(results)} probes, largest error {max(errors):.1f} us"
 
 
+@contextlib.contextmanager
+def cut(net: EmulatedNetwork, link: str) -> Iterator[None]:
+    """The link is down meanwhile, and up afterwards whatever the check says: the next one needs it."""
+    net.link_down(link)
+    try:
+        net.await_routes()
+        yield
+    finally:
+        net.link_up(link)
+        net.await_routes()
+
+
 def link_failure_is_routed_around(net: EmulatedNetwork) -> str:
-    net.link_down("c12")
-    assert net.planned_rtt_us("h1", "h2") == 2 * (1_000 + 100_000 + 10_000 + 5_000)
-    net.await_routes()
-    around = near(rtt(net, "h1", "h2"), 232_000, 50)
-    net.link_up("c12")
-    net.await_routes()
-    near(rtt(net, "h1", "h2"), 152_000, 50)
+    around = ""
+    for _turn in range(5):  # once is not enough to meet a cached decision
+        with cut(net, "c12"):
+            assert net.planned_rtt_us("h1", "h2") == 2 * (1_000 + 100_000 + 10_000 + 5_000)
+            around = near(rtt(net, "h1", "h2"), 232_000, 50)
+        near(rtt(net, "h1", "h2"), 152_000, 50)
     return around
 
 
 def cut_off_host_is_unreachable_until_mended(net: EmulatedNetwork) -> str:
-    net.link_down("l2")
-    net.await_routes()
-    assert net.planned_rtt_us("h1", "h2") is None
-    assert rtt(net, "h1", "h2") is None
-    net.link_up("l2")
-    net.await_routes()
+    with cut(net, "l2"):
+        assert net.planned_rtt_us("h1", "h2") is None
+        assert rtt(net, "h1", "h2") is None
     return near(rtt(net, "h1", "h2"), 152_000, 50)
 
 
 def partition_separates_sides(net: EmulatedNetwork) -> str:
     net.partition(["s3", "h2"])
-    assert rtt(net, "h1", "h2") is None
-    assert rtt(net, "h1", "h3") is None
-    inside = near(rtt(net, "h2", "h3"), 30_000, 50)
-    net.heal()
+    try:
+        assert rtt(net, "h1", "h2") is None
+        assert rtt(net, "h1", "h3") is None
+        inside = near(rtt(net, "h2", "h3"), 30_000, 50)
+    finally:
+        net.heal()
     near(rtt(net, "h1", "h2"), 152_000, 50)
     return inside
 

@@ -314,11 +314,12 @@ class EmulatedNetwork:
         return link_id
 
     def await_routes(self, seconds: float = 30) -> None:
-        """Wait until the flows follow the links as they are now. For use after each change of a link."""
+        """Wait until packets follow the links as they are now. For use after each change of a link."""
         if self._controller is not None:
             ends = {link: {end.node for end in self.wiring.ends[link]} for link in self.fabric.down}
             seen = sorted(link for link, nodes in ends.items() if nodes & self._dpids.keys())
             self._controller.await_routes_without(seen, seconds)
+            self._ovs.await_revalidation()
 
 
 def _offset_us() -> int:

@@ -79,6 +79,14 @@ class OpenVSwitch:
         with contextlib.suppress(NetworkError):
             self.appctl("revalidator/purge")
 
+    def await_revalidation(self) -> None:
+        """Wait until the kernel's cached decisions follow the flow tables.
+
+        A barrier confirms the tables only; until the daemon has gone over its cache, packets of known flows
+        still leave by the old port, and at a link that is down they are lost.
+        """
+        self.appctl("revalidator/wait")
+
     def stop(self) -> None:
         """End both processes and forget the folder; safe to call again."""
         for process in reversed(self._processes):
