@@ -97,6 +97,7 @@ class FlowCounter(msgspec.Struct, omit_defaults=True, gc=False):
     target: str = ""
     packets: int = 0
     bytes: int = 0
+    peer: str = ""
 
 
 class CaptureFile(msgspec.Struct, omit_defaults=True, gc=False):

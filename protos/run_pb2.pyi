@@ -45,18 +45,20 @@ class PortCounter(_message.Message):
     def __init__(self, t_us: _Optional[int] = ..., node: _Optional[str] = ..., peer: _Optional[str] = ..., rx_packets: _Optional[int] = ..., rx_bytes: _Optional[int] = ..., tx_packets: _Optional[int] = ..., tx_bytes: _Optional[int] = ..., rx_dropped: _Optional[int] = ..., tx_dropped: _Optional[int] = ...) -> None: ...
 
 class FlowCounter(_message.Message):
-    __slots__ = ("t_us", "node", "target", "packets", "bytes")
+    __slots__ = ("t_us", "node", "target", "packets", "bytes", "peer")
     T_US_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     PACKETS_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
+    PEER_FIELD_NUMBER: _ClassVar[int]
     t_us: int
     node: str
     target: str
     packets: int
     bytes: int
-    def __init__(self, t_us: _Optional[int] = ..., node: _Optional[str] = ..., target: _Optional[str] = ..., packets: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+    peer: str
+    def __init__(self, t_us: _Optional[int] = ..., node: _Optional[str] = ..., target: _Optional[str] = ..., packets: _Optional[int] = ..., bytes: _Optional[int] = ..., peer: _Optional[str] = ...) -> None: ...
 
 class CaptureFile(_message.Message):
     __slots__ = ("file", "node", "interface", "packets", "dropped", "snap_length")

@@ -15,7 +15,7 @@ import msgspec
 
 from protos import messages as m
 from protos.envelope import encode, encoded_size
-from protos.records import CaptureFile, LogEvent, Manifest, PortCounter, ProbeResult
+from protos.records import CaptureFile, FlowCounter, LogEvent, Manifest, PortCounter, ProbeResult
 from testbed.analysis.sample_wire import Talk, write_capture
 from testbed.runfolder import RunFolder
 from testbed.topology import plan as p
@@ -173,6 +173,8 @@ def write(sample: Sample, last_us: int, capture: bool, run: str) -> None:
         PortCounter(EPOCH_US + 10**6 * i, "s1", "h1", 10 * i, 1000 * i, 20 * i, 3000 * i) for i in (1, 2)
     ]
     (folder.controller / "ports.jsonl").write_bytes(encoder.encode_lines(ports))
+    flows = [FlowCounter(EPOCH_US + 10**6 * i, "s1", "h1", 21 * i, 3100 * i, "h1") for i in (1, 2)]
+    (folder.controller / "flows.jsonl").write_bytes(encoder.encode_lines(flows))
     captures = write_captures(sample) if capture else []
     known = {"engine": "guest", "clock": "virtual", "status": "done", "version": "0.1.0"}
     manifest = Manifest(run=run, name="sample", seed=7, first_us=EPOCH_US, last_us=last_us, **known)  # type: ignore[arg-type]

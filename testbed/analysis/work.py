@@ -6,13 +6,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
+import msgspec
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from protos.records import PortCounter, ProbeResult
+from protos.records import FlowCounter, PortCounter, ProbeResult
 from testbed.analysis import bulk, journeys
 from testbed.analysis.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.checks import Evidence, standard
@@ -141,21 +142,28 @@ class Work:
         if not self.bulky:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
         waiting = {name: pool.submit(collected_from, query) for name, query in queries.items()}
-        small = self._small_frames()
+        small = self._fidelity()
         made = {name: future.result() for name, future in waiting.items()}
         made["hops"] = hops(made["hop_distribution"])
         made["hop_distribution"] = with_share(made["hop_distribution"])
         self.facts = facts.result()
         log = made.pop("log")
-        return {**made, "fidelity": small[0], **self._wire_frames(log, small[1])}
+        counters = (self._counters(PortCounter, "ports.jsonl"), self._counters(FlowCounter, "flows.jsonl"))
+        return {
+            **made,
+            "fidelity": small,
+            "links": links(self.facts, *counters, self.runs),
+            **self._wire_frames(log),
+        }
 
-    def _small_frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Fidelity, and the controller's counters."""
-        probes = read_small(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs})
-        ports = {r.key: r.files(r.folder.controller, "ports.jsonl") for r in self.runs}
-        return fidelity(probes), read_small(PortCounter, ports)
+    def _fidelity(self) -> pd.DataFrame:
+        return fidelity(read_small(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs}))
 
-    def _wire_frames(self, log: pd.DataFrame, counters: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    def _counters(self, kind: type[msgspec.Struct], file: str) -> pd.DataFrame:
+        """What the controller read from the switches."""
+        return read_small(kind, {r.key: r.files(r.folder.controller, file) for r in self.runs})
+
+    def _wire_frames(self, log: pd.DataFrame) -> dict[str, pd.DataFrame]:
         calls = identify(self.facts, self.runs)
         counts = wire_counts(self.facts, calls)
         directions = wire(self.facts, calls, self.runs)
@@ -165,7 +173,6 @@ class Work:
             "wire": directions,
             "link_messages": link_messages(log, counts, whole, self.brokers),
             "overhead": overhead(log, counts, self.delivered, self.brokers, captured),
-            "links": links(self.facts, counters, self.runs),
         }
 
     def _captured(self, log: pd.DataFrame, whole: pd.DataFrame) -> dict[str, set[str]]:

@@ -271,10 +271,14 @@ def test_damaged_captures_still_give_what_is_whole(analysis: Analysis) -> None:
     assert links["wire_messages"].notna().any()
 
 
-def test_links_have_both_witnesses(analysis: Analysis) -> None:
-    row = analysis.frame("links", "good").set_index(["source", "target"]).loc["h1", "s1"]
-    assert (row["counter_packets"], row["counter_bytes"]) == (10, 1000)
-    assert row["pcap_packets"] > 0
+def test_links_have_three_witnesses(analysis: Analysis) -> None:
+    table = analysis.frame("links", "good").set_index(["source", "target"])
+    up, down = table.loc["h1", "s1"], table.loc["s1", "h1"]
+    assert (up["counter_packets"], up["counter_bytes"]) == (20, 2000)
+    assert up["pcap_packets"] > 0
+    assert (down["counter_packets"], down["flow_packets"], down["flow_bytes"]) == (40, 42, 6200)
+    assert up.isna()["flow_packets"]
+    assert down.isna()["pcap_packets"]
 
 
 def test_files_are_written_with_provenance_on_every_row(analysis: Analysis, folders: Path) -> None:
@@ -376,6 +380,11 @@ def test_records_of_run_folders_are_tables_of_their_own(spark: SparkSession, fol
     runs = [folders / "good", folders / "torn"]
     ports = read_records(spark, "ports", runs)
     assert ports.groupBy("run").max("tx_bytes").orderBy("run").collect() == [("good", 6000), ("torn", 6000)]
+    flows = read_records(spark, "flows", runs)
+    assert flows.groupBy("run", "node", "target", "peer").max("packets").orderBy("run").collect() == [
+        ("good", "s1", "h1", "h1", 42),
+        ("torn", "s1", "h1", "h1", 42),
+    ]
     assert read_records(spark, "probes", folders / "good").where("measured_us >= planned_us").count() == 100
     events = read_records(spark, "events", runs)
     assert [row.file for row in events.where("bad_line is not null").collect()] == ["B2.jsonl"]

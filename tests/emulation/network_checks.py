@@ -297,6 +297,8 @@ def counters_agree_with_each_other(net: EmulatedNetwork) -> str:
     assert last["s1", "s3"].tx_packets == last["s3", "s1"].rx_packets > 0
     to_h1 = {row.node: row.packets for row in flows if row.target == "h1"}
     assert to_h1["s1"] == last["s1", "h1"].tx_packets > 0, (to_h1, last["s1", "h1"])
+    assert {row.peer for row in flows if (row.node, row.target) == ("s1", "h1")} == {"h1"}
+    assert {row.peer for row in flows} <= {row.peer for row in ports}
     return f"{len(ports)} port and {len(flows)} flow readings"
 
 

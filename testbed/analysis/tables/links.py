@@ -1,4 +1,4 @@
-"""Traffic of the network's links, from the captures at the hosts and from the controller's port counters."""
+"""Traffic of the network's links: by the hosts' captures, by the switches' ports, and by their flows."""
 
 from __future__ import annotations
 
@@ -12,34 +12,47 @@ COLUMNS = {
     "link": "link id of the plan",
     "source": "node that sends",
     "target": "node that receives",
-    "pcap_packets": "packets the sending host's capture shows; null = no capture there (switches have none)",
+    "pcap_packets": "packets the sending host's capture shows, as far as its filter takes them (not the "
+    "probes); null = no capture there (switches have none)",
     "pcap_bytes": "their bytes on the wire",
-    "counter_packets": "packets by the switch's port counters; null = no counter",
+    "counter_packets": "packets by the switch's port counters, since the network was made; null = no counter",
     "counter_bytes": "their bytes",
     "counter_dropped": "packets dropped at the switch's port",
+    "flow_packets": "packets that the sending switch's flows sent this way, before the link's queue, so more "
+    "than counter_packets by what the queue or the link's loss took; of a re-routed flow, all since the "
+    "reading before counts for the new way; null = the sender is no switch",
+    "flow_bytes": "their bytes",
     "utilisation": "bytes (counters, else captures) x 8 / (bandwidth x duration); null = no limit",
 }
 COUNTERS = ["rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_dropped", "tx_dropped"]
+Ends = tuple[str, str]  # sender, receiver
 
 
-def links(facts: pd.DataFrame, counters: pd.DataFrame, runs: list[Run]) -> pd.DataFrame:
-    """`counters`: PortCounter rows of all runs; they only grow, so last minus first counts."""
+def links(facts: pd.DataFrame, ports: pd.DataFrame, flows: pd.DataFrame, runs: list[Run]) -> pd.DataFrame:
+    """`ports`, `flows`: PortCounter and FlowCounter rows of all runs."""
     rows = []
     for run in runs:
         seen = _captured(facts[facts["run"] == run.key], run)
-        counted = _counted(counters[counters["run"] == run.key])
+        counted = _counted(ports[ports["run"] == run.key])
+        routed = _routed(flows[flows["run"] == run.key])
         seconds = (run.manifest.last_us - run.manifest.first_us) / 1e6
         for link in run.plan.network.links:
             for ends in ((link.a, link.b), (link.b, link.a)):
-                rows.append(_row(run.key, link.id, ends, seen, counted, link.bandwidth_bps * seconds))
+                witnesses = (
+                    *seen.get(ends, (None, None)),
+                    *counted.get(ends, (None, None, None)),
+                    *routed.get(ends, (None, None)),
+                )
+                used = _utilisation(witnesses[3], witnesses[1], link.bandwidth_bps * seconds)
+                rows.append((run.key, link.id, *ends, *witnesses, used))
     frame = pd.DataFrame(rows, columns=["run", *COLUMNS])
-    whole = ["pcap_packets", "pcap_bytes", "counter_packets", "counter_bytes", "counter_dropped"]
+    whole = [name for name in COLUMNS if name.endswith(("_packets", "_bytes", "_dropped"))]
     return frame.astype(dict.fromkeys(whole, "Int64")).astype({"utilisation": "float64"})
 
 
-def _captured(facts: pd.DataFrame, run: Run) -> dict[tuple[str, str], tuple[int, int]]:
+def _captured(facts: pd.DataFrame, run: Run) -> dict[Ends, tuple[int, int]]:
     """(host, neighbour) -> packets and bytes that the host sent, loopback left out."""
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    found: dict[Ends, tuple[int, int]] = {}
     neighbours: dict[str, list[str]] = {}
     for link in run.plan.network.links:
         neighbours.setdefault(link.a, []).append(link.b)
@@ -80,13 +93,12 @@ def _interface_number(interface: str) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def _counted(counters: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """(sender, receiver) -> packets, bytes, drops. What a switch sends it counts itself; what a host sends is
-    counted by the switch that receives it."""
-    if not len(counters):
-        return {}
-    ordered = counters.sort_values("t_us", kind="stable").groupby(["node", "peer"])[COUNTERS]
-    grown = (ordered.last() - ordered.first()).where(ordered.size() > 1, ordered.last())
+def _counted(ports: pd.DataFrame) -> dict[Ends, tuple[int, int, int]]:
+    """Packets, bytes, drops. What a switch sends it counts itself; what a host sends is counted by the switch
+    that receives it."""
+    grown = (
+        ports.assign(**_steps(ports, ["node", "peer"], COUNTERS)).groupby(["node", "peer"])[COUNTERS].sum()
+    )
     found = {}
     for (node, peer), row in grown.iterrows():
         found[peer, node] = (int(row["rx_packets"]), int(row["rx_bytes"]), int(row["rx_dropped"]))
@@ -95,16 +107,21 @@ def _counted(counters: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int, in
     return found
 
 
-def _row(
-    run: str,
-    link: str,
-    ends: tuple[str, str],
-    seen: dict[tuple[str, str], tuple[int, int]],
-    counted: dict[tuple[str, str], tuple[int, int, int]],
-    capacity_bits: float,
-) -> tuple[object, ...]:
-    pcap = seen.get(ends, (None, None))
-    counter = counted.get(ends, (None, None, None))
-    size = counter[1] if counter[1] is not None else pcap[1]
-    used = size * 8 / capacity_bits if size is not None and capacity_bits > 0 else None
-    return (run, link, *ends, *pcap, *counter, used)
+def _routed(flows: pd.DataFrame) -> dict[Ends, tuple[int, int]]:
+    """Packets and bytes of all flows that left a switch towards a neighbour."""
+    steps = flows.assign(**_steps(flows, ["node", "target"], ["packets", "bytes"]))
+    sums = steps[steps["peer"] != ""].groupby(["node", "peer"])[["packets", "bytes"]].sum()
+    return {ends: (int(row["packets"]), int(row["bytes"])) for ends, row in sums.iterrows()}
+
+
+def _steps(readings: pd.DataFrame, keys: list[str], counters: list[str]) -> pd.DataFrame:
+    """What each counter counted since its last reading; it began at 0 when the network was made, and begins
+    again when it is less than it was."""
+    ordered = readings.sort_values("t_us", kind="stable")
+    steps = ordered.groupby(keys)[counters].diff()
+    return steps.where(steps >= 0, ordered[counters])
+
+
+def _utilisation(counted: int | None, seen: int | None, capacity_bits: float) -> float | None:
+    size = counted if counted is not None else seen
+    return size * 8 / capacity_bits if size is not None and capacity_bits > 0 else None

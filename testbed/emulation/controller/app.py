@@ -161,7 +161,14 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         switch = self.state.by_dpid[event.msg.datapath.id]
         targets = list(self.config.addresses)
         self.files.flows(
-            FlowCounter(now, switch, targets[flow.cookie - 1], flow.packet_count, flow.byte_count)
+            FlowCounter(
+                now,
+                switch,
+                targets[flow.cookie - 1],
+                flow.packet_count,
+                flow.byte_count,
+                self.state.peer_of(switch, _out_port(flow)) or "",
+            )
             for flow in event.msg.body
             if 0 < flow.cookie <= len(targets)
         )
@@ -178,6 +185,11 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
 def _name(port: Any) -> str:
     name: bytes = port.name
     return name.rstrip(b"\0").decode()
+
+
+def _out_port(flow: Any) -> int:
+    """As the switch says it, not as it was told: a re-routed flow is counted where it now leads."""
+    return next((action.port for order in flow.instructions for action in order.actions), 0)
 
 
 def _is_up(datapath: Any, port: Any) -> bool:
