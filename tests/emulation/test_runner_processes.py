@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from testbed.emulation.runner.child import limit_resources
+from testbed.emulation.runner.child import Birth, limit_resources
+from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.fidelity import read_events
-from testbed.emulation.runner.processes import killed_for_memory
+from testbed.emulation.runner.loop import Loop
+from testbed.emulation.runner.nursery import Nursery, Report
+from testbed.emulation.runner.processes import Process, Processes, killed_for_memory
+from testbed.emulation.runner.stimuli import ProcessEnded, ProcessReady, Stimulus
 from testbed.topology.plan import Event, Program
 
 sys.path.insert(0, str(Path(__file__).parent))
-from loopback import PATIENCE_S, SECOND, Runner, chain
+from loopback import PATIENCE_S, SECOND, Runner, chain, folder_for
 
 
 def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:
@@ -59,6 +65,25 @@ def test_a_crashed_broker_is_restarted_and_the_overlay_recovers(tmp_path: Path) 
         event.detail for event in read_events(runner.folder.events / "B2.jsonl") if event.kind == "STARTED"
     ]
     assert started == ["incarnation 1", "incarnation 2"]
+
+
+def test_a_dead_process_is_over_though_something_of_it_holds_its_line(tmp_path: Path) -> None:
+    """In virtual time the runner must not wait in a loop: no time would pass, for ever."""
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    heard: list[Stimulus] = []
+    clock = RunClock.start()
+    loop = Loop(clock)
+    with theirs:
+        nursery = cast("Nursery", theirs)  # the loop only wants a descriptor of it
+        processes = Processes(chain(), folder_for(chain(), tmp_path), clock, loop, nursery, heard.append)
+        process = Process(Birth(1, "B1", "broker", "B1", ""), ours)
+        processes.alive["B1"] = process
+        loop.watch(ours, lambda: None)
+        theirs.sendall(b'{"event": "ready"}\n')
+        processes._ended(process, Report("ended", 1, code=-signal.SIGKILL))
+    assert heard == [ProcessReady("B1"), ProcessEnded("B1", -signal.SIGKILL, "")]
+    assert processes.alive == {}
 
 
 def test_events_kill_and_start_a_broker(tmp_path: Path) -> None:

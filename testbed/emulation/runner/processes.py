@@ -170,7 +170,7 @@ class Processes:
         self.nursery.fork(birth, [theirs.fileno()] if theirs else [])
         if ours is not None and theirs is not None:
             theirs.close()
-            self.loop.watch(ours, lambda: self._read_control(process))
+            self.loop.watch(ours, lambda: self._hear_out(process))
         return process
 
     def _log(self, id: str) -> Path:
@@ -276,24 +276,32 @@ class Processes:
         try:
             process.control.sendall(msgspec.json.encode(order) + b"\n")
         except (BrokenPipeError, ConnectionResetError):
-            return  # it has just died; the nursery's report follows
-        process.control.setblocking(False)
+            pass  # it has just died; the nursery's report follows
+        finally:
+            process.control.setblocking(False)
 
-    def _read_control(self, process: Process) -> None:
+    def _hear_out(self, process: Process) -> None:
+        """All it has said so far."""
+        while self._read_control(process):
+            pass
+
+    def _read_control(self, process: Process) -> bool:
+        """Hear some of what it has said; whether there was anything."""
         if process.control is None:
-            return  # closed by a report of its death in the same turn of the loop
+            return False  # closed by a report of its death in the same turn of the loop
         try:
             data = process.control.recv(READ)
         except BlockingIOError:
-            return
+            return False
         except ConnectionResetError:
             data = b""
         if not data:
             self._close_control(process)
-            return
+            return False
         *lines, process.partial = (process.partial + data).split(b"\n")
         for line in lines:
             self._hear(process, msgspec.json.decode(line))
+        return True
 
     def _close_control(self, process: Process) -> None:
         if process.control is not None:
@@ -348,8 +356,8 @@ class Processes:
 
     def _ended(self, process: Process, report: Report) -> None:
         id = process.birth.id
-        while process.control is not None:
-            self._read_control(process)  # its last words come before its death
+        self._hear_out(process)  # its last words come before its death
+        self._close_control(process)  # a child of its own may hold the other end open: that is not waited for
         self.alive.pop(id, None)
         self.largest_rss_kb[id] = max(report.rss_kb, self.largest_rss_kb.get(id, 0))
         self._waiting.discard(id)
