@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from broker_grpc.topicconnected.overlay import Overlay, bits
 
 Weights = npt.NDArray[np.int64]
 NOBODY = 1 << 40  # heavier than any node
+EXCLUDED = NOBODY >> 1  # and still after it lost what others weigh
 
 
 class PrimaryBackup:
@@ -46,9 +48,16 @@ class PrimaryBackup:
                 self._served[u] -= 1
 
     def add(self, v: int, backup: int) -> None:
-        self.backups[v] = self.backups.get(v, 0) | 1 << backup
-        self.primaries[backup] = self.primaries.get(backup, 0) | 1 << v
-        self._served[backup] += 1
+        self.back_up(v, [backup])
+
+    def back_up(self, v: int, backups: Sequence[int]) -> None:
+        """More backups, each of them once."""
+        self._served[backups] += 1
+        mask, own = self.backups.get(v, 0), 1 << v
+        for u in backups:
+            mask |= 1 << u
+            self.primaries[u] = self.primaries.get(u, 0) | own
+        self.backups[v] = mask
 
     def forget(self, v: int) -> int:
         """A node left; answers the mask of the nodes that lost it as a backup."""
@@ -92,30 +101,41 @@ def build_by_primal_dual(state: PrimaryBackup, v: int, coverage: int, random: Ra
     """
     overlay = state.overlay
     state.clear(v)
-    state.backups[v] = 0
     member = overlay.membership[:, : len(overlay.name)]
     base = state.weights(1 << v)
+    backups: list[int] = []
     for _ in range(coverage):
-        for u in bits(state.backups[v]):
-            base[u] = NOBODY
+        base[backups] = NOBODY
         weights = base.copy()
         rest = sorted(bits(overlay.topics[v]))
         while rest:
             topic = rest[int(random.random() * len(rest))]
-            candidates = np.flatnonzero(member[topic])
-            candidates = candidates[weights[candidates] < NOBODY]
-            if not len(candidates):
+            w = _take_lightest(weights, member[topic].nonzero()[0])
+            if w < 0:
                 rest.remove(topic)
                 continue
-            w = _take_lightest(weights, candidates)
-            state.add(v, w)
-            rest = [t for t in rest if not overlay.topics[w] >> t & 1]
+            backups.append(w)
+            covered = overlay.topics[w]
+            rest = [t for t in rest if not covered >> t & 1]
+    state.back_up(v, backups)
 
 
-def _take_lightest(weights: Weights, candidates: npt.NDArray[Any]) -> int:
-    """Lines 8, 9, 13 and 14: the first of the lightest, whose weight all candidates then lose."""
-    positive = candidates[weights[candidates] > 0]
-    chosen = positive if len(positive) else candidates
-    w = int(chosen[weights[chosen].argmin()])
-    weights[positive] -= weights[w]
-    return w
+def _take_lightest(weights: Weights, subscribers: npt.NDArray[Any]) -> int:
+    """Lines 8, 9, 13 and 14: the first of the lightest, whose weight all candidates then lose.
+
+    Less 1 and without a sign, a weight of 0 is heavier than everybody, also than who is excluded;
+    -1 = the topic has no subscriber left to take.
+    """
+    theirs = weights[subscribers]
+    if not len(theirs):
+        return -1
+    at = int((theirs - 1).view(np.uint64).argmin())
+    lightest = theirs[at]
+    if 0 < lightest < EXCLUDED:
+        theirs -= lightest
+        weights[subscribers] = np.maximum(theirs, 0, out=theirs)
+    else:  # nobody with a weight: the first of those whose weight is used up
+        at = int(theirs.argmin())
+        if theirs[at] >= EXCLUDED:
+            return -1
+    return int(subscribers[at])

@@ -1,12 +1,14 @@
 """Algorithm 2, constructLowEdges: greedy links until the topics are connected.
 
-The pseudo-code re-evaluates every potential edge after every addition. Two facts save that work:
+The pseudo-code re-evaluates every potential edge after every addition. Three facts save that work:
 
-- a contribution only ever falls, and an added edge lowers exactly the pairs (a, b) with a and b in
-  two components that it merges. Summed over all merges of a topic that is each pair once, so all
-  updates together cost O(|V|^2 |T|), as array operations;
-- an old maximum of a row is an upper bound of its present one. So the best edge is found by
-  looking at the row with the largest bound, correcting the bound, and stopping when it held.
+- a contribution only ever falls, so what was once the best of a row (the edges from one node to
+  later ones) is an upper bound of what is. Rows stand in buckets by that bound; the first of the highest
+  bucket is counted anew, and is either the answer or moves to a lower bucket;
+- the contributions of a whole row are counted together, with bit sets: an edge (u, v) contributes
+  for topic t when v is among the subscribers of t outside of u's component (`counting.py`);
+- a component is one object that all its nodes share, so a merge is one union, and a new entry for
+  each node of the smaller side.
 
 Ties go to the edge that comes first by (lower node, higher node).
 """
@@ -14,130 +16,130 @@ Ties go to the edge that comes first by (lower node, higher node).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from broker_grpc.topicconnected.buckets import Buckets
+from broker_grpc.topicconnected.counting import counts, most
+from broker_grpc.topicconnected.overlay import bits
 
-Contributions = npt.NDArray[np.int32]
+
+class Component:
+    """Nodes that a topic has connected, and its other subscribers."""
+
+    __slots__ = ("members", "others", "size")
+
+    def __init__(self, members: int, others: int) -> None:
+        self.members = members
+        self.others = others
+        self.size = members.bit_count()
 
 
 class LowEdges:
-    """Chooses edges among local nodes 0..n-1.
+    """Chooses edges among local nodes 0..n-1; sets of them are bits.
 
     `groups` holds, for each topic to connect, the components of its subscribers among the local
-    nodes (lists of local nodes; nodes joined through nodes outside count as one component).
-    `potential` marks the pairs that may be linked, `degrees` are those in the whole overlay.
+    nodes (nodes joined through nodes outside count as one component).
+    `potential[u]` are the later nodes that u may be linked to, `degrees` are those in the whole overlay.
     """
 
     def __init__(
-        self,
-        groups: Sequence[Sequence[Sequence[int]]],
-        potential: npt.NDArray[np.bool_],
-        degrees: Sequence[int],
-        rho: float,
+        self, groups: Sequence[Sequence[int]], potential: Sequence[int], degrees: Sequence[int], rho: float
     ) -> None:
-        self.n = len(degrees)
         self.rho = rho
-        self.degrees: npt.NDArray[np.int64] = np.array(degrees, dtype=np.int64)
-        self.max_degree = int(self.degrees.max(initial=0))
+        self.potential = list(potential)
+        self.degrees = list(degrees)
+        self.max_degree = max(degrees, default=0)
         self.open_pairs = 0  # components still to be merged, over all topics
-        self._start_components(groups)
-        self._start_contributions(groups, potential)
-
-    def _start_components(self, groups: Sequence[Sequence[Sequence[int]]]) -> None:
-        # member[t][c] = nodes of component c; label[t][v] = component of v, -1 = not a subscriber
-        self.members: list[dict[int, npt.NDArray[np.int64]]] = []
-        self.label: npt.NDArray[np.int32] = np.full((len(groups), self.n), -1, dtype=np.int32)
-        for t, components in enumerate(groups):
-            self.members.append({c: np.array(nodes, dtype=np.int64) for c, nodes in enumerate(components)})
-            for c, nodes in enumerate(components):
-                self.label[t, nodes] = c
-            self.open_pairs += max(0, len(components) - 1)
-
-    def _start_contributions(
-        self, groups: Sequence[Sequence[Sequence[int]]], potential: npt.NDArray[np.bool_]
-    ) -> None:
-        contributions: Contributions = np.zeros((self.n, self.n), dtype=np.int32)
-        for t, components in enumerate(groups):
-            if len(components) < 2:
-                continue
-            nodes = np.concatenate(list(self.members[t].values()))
-            labels = self.label[t, nodes]
-            contributions[np.ix_(nodes, nodes)] += labels[:, None] != labels[None, :]
-        # Pairs that may not be linked are sunk so low that no count of topics lifts them.
-        contributions[~potential] -= 1 << 24
-        np.fill_diagonal(contributions, -(1 << 24))
-        self.contributions = contributions
-        self.bound: npt.NDArray[np.int32] = contributions.max(axis=1, initial=-(1 << 24))
+        # node -> topic -> its component; topics that are connected are taken out
+        self.components: list[dict[int, Component]] = [{} for _ in degrees]
+        for topic, members in enumerate(groups):
+            self._start(topic, members)
+        bound = [self._best_of_row(u, after)[0] for u, after in enumerate(self.potential)]
+        self.all = Buckets(bound, range(len(bound)))
         self._reset_low()
+
+    def _start(self, topic: int, groups: Sequence[int]) -> None:
+        if len(groups) < 2:
+            return
+        self.open_pairs += len(groups) - 1
+        subscribers = 0
+        for members in groups:
+            subscribers |= members
+        for members in groups:
+            component = Component(members, subscribers & ~members)
+            for v in bits(members):
+                self.components[v][topic] = component
 
     def _reset_low(self) -> None:
         """All nodes below the maximum degree may take a link without raising it."""
-        self.low: npt.NDArray[np.bool_] = self.degrees < self.max_degree
-        self.low_bound: npt.NDArray[np.int32] = np.where(self.low, self.bound, -(1 << 24)).astype(np.int32)
+        below = [v for v, degree in enumerate(self.degrees) if degree < self.max_degree]
+        self.low = sum(1 << v for v in below)
+        self.low_rows = Buckets(self.all.bound, below)
 
     # ------------------------------------------------------------ choosing
 
-    def _best(self) -> tuple[int, int]:
-        """Contribution and row of e1: the best of all potential edges."""
-        while True:
-            row = int(self.bound.argmax())
-            best = int(self.contributions[row].max())
-            if best == self.bound[row]:
-                return best, row
-            self.bound[row] = best
-
-    def _best_low(self) -> tuple[int, int]:
-        """Contribution and row of e2: the best among edges that do not raise the maximum degree."""
-        while True:
-            row = int(self.low_bound.argmax())
-            bound = self.low_bound[row]
-            if bound <= 0:
-                return 0, row
-            best = int(self.contributions[row].max(where=self.low, initial=-(1 << 24)))
-            if best == bound:
-                return best, row
-            self.low_bound[row] = best
+    def _best_of_row(self, u: int, among: int) -> tuple[int, int]:
+        """The largest contribution of an edge from u to one of `among`, and whom it leads to."""
+        return most(counts([component.others for component in self.components[u].values()]), among)
 
     def _find_low_edge(self) -> tuple[int, int]:
-        """findLowEdge(rho). Where every edge raises the maximum degree, e2 is e1."""
-        best, row = self._best()
-        if best <= 0:
-            raise ValueError("the potential edges cannot connect the topics")
-        low, low_row = self._best_low()
-        if best > self.rho * low:
-            return row, int(self.contributions[row].argmax())
-        masked = np.where(self.low, self.contributions[low_row], -(1 << 24))
-        return low_row, int(masked.argmax())
+        """findLowEdge(rho). e1, the best of all edges, need not be known where its bound decides.
+
+        Where every edge raises the maximum degree, e2 is e1.
+        """
+        low, e2 = self._best_low()
+        rows = self.all
+        while (row := rows.first()) >= 0:
+            if rows.top <= self.rho * low:
+                return e2
+            best, partners = self._best_of_row(row, self.potential[row])
+            if best == rows.top:
+                return row, _lowest(partners)
+            rows.lower(row, best)
+        raise ValueError("the potential edges cannot connect the topics")
+
+    def _best_low(self) -> tuple[int, tuple[int, int]]:
+        """Contribution of e2, and e2: the best among edges that do not raise the maximum degree."""
+        rows = self.low_rows
+        while (row := rows.first()) >= 0:
+            best, partners = self._best_of_row(row, self.potential[row] & self.low)
+            if best == rows.top:
+                return best, (row, _lowest(partners))
+            rows.lower(row, best)
+        return 0, (-1, -1)
 
     # ------------------------------------------------------------ adding
 
     def _merge(self, u: int, v: int) -> None:
-        ours, theirs = self.label[:, u], self.label[:, v]
-        contributions = self.contributions
-        for t in np.nonzero((ours != theirs) & (ours >= 0) & (theirs >= 0))[0].tolist():
-            a, b = int(self.label[t, u]), int(self.label[t, v])
-            left, right = self.members[t][a], self.members[t][b]
-            contributions[left[:, None], right] -= 1
-            contributions[right[:, None], left] -= 1
-            self.members[t][a] = np.concatenate((left, right))
-            del self.members[t][b]
-            self.label[t, right] = a
+        theirs = self.components[v]
+        for topic, one in list(self.components[u].items()):
+            other = theirs.get(topic)
+            if other is None or other is one:
+                continue
             self.open_pairs -= 1
+            outside = one.others & ~other.members
+            if not outside:
+                for w in bits(one.members | other.members):
+                    del self.components[w][topic]
+                continue
+            larger, smaller = (one, other) if one.size >= other.size else (other, one)
+            for w in bits(smaller.members):
+                self.components[w][topic] = larger
+            larger.members |= smaller.members
+            larger.size += smaller.size
+            larger.others = outside
 
     def _raise_degrees(self, u: int, v: int) -> None:
-        self.degrees[u] += 1
-        self.degrees[v] += 1
-        top = int(max(self.degrees[u], self.degrees[v]))
+        for node in (u, v):
+            self.degrees[node] += 1
+        top = max(self.degrees[u], self.degrees[v])
         if top > self.max_degree:
             self.max_degree = top
             self._reset_low()
-        else:
-            for node in (u, v):
-                if self.degrees[node] == self.max_degree:
-                    self.low[node] = False
-                    self.low_bound[node] = -(1 << 24)
+            return
+        for node in (u, v):
+            if self.degrees[node] == self.max_degree:
+                self.low &= ~(1 << node)
+                self.low_rows.remove(node)
 
     def choose(self) -> list[tuple[int, int]]:
         """The new edges, in the order in which they were chosen."""
@@ -146,10 +148,15 @@ class LowEdges:
             u, v = self._find_low_edge()
             chosen.append((u, v))
             self._merge(u, v)
-            self.contributions[u, v] = self.contributions[v, u] = -(1 << 24)
+            self.potential[u] &= ~(1 << v)
             self._raise_degrees(u, v)
         return chosen
 
 
-def all_pairs(n: int) -> npt.NDArray[Any]:
-    return np.ones((n, n), dtype=np.bool_)
+def _lowest(nodes: int) -> int:
+    return (nodes & -nodes).bit_length() - 1
+
+
+def later_nodes(n: int) -> list[int]:
+    """All pairs, each at its lower node."""
+    return [(1 << n) - (2 << u) for u in range(n)]

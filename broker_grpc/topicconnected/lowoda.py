@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from broker_grpc.topicconnected.lowedges import LowEdges, all_pairs
+from broker_grpc.topicconnected.lowedges import LowEdges, later_nodes
 from broker_grpc.topicconnected.overlay import N, Overlay, T, bits
 from broker_grpc.topicconnected.settings import RHO
 
@@ -23,7 +23,7 @@ def connect(overlay: Overlay[Any, Any], rho: float = RHO) -> None:
     """Adds LOW-ODA's links to an overlay without links."""
     nodes = list(bits(overlay.alive))
     local = {i: at for at, i in enumerate(nodes)}
-    groups = [[[local[i]] for i in bits(subscribers)] for subscribers in overlay.subscribers]
-    chooser = LowEdges(groups, all_pairs(len(nodes)), [overlay.degree[i] for i in nodes], rho)
+    groups = [[1 << local[i] for i in bits(subscribers)] for subscribers in overlay.subscribers]
+    chooser = LowEdges(groups, later_nodes(len(nodes)), [overlay.degree[i] for i in nodes], rho)
     for u, v in chooser.choose():
         overlay.add_edge(nodes[u], nodes[v])

@@ -5,13 +5,11 @@ Shared by the naive and the shadow algorithms, which differ only in the nodes th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from broker_grpc.topicconnected.components import component_of
-from broker_grpc.topicconnected.lowedges import LowEdges
+from broker_grpc.topicconnected.lowedges import LowEdges, later_nodes
 from broker_grpc.topicconnected.overlay import Overlay, bits
 
 Edge = tuple[int, int]
@@ -72,8 +70,13 @@ def mend(overlay: Overlay[Any, Any], topics: int, candidates: int, former: int, 
     for t in split:
         useful |= overlay.subscribers[t]
     nodes = list(bits(candidates & useful))
-    groups = [_local_groups(nodes, pieces) for pieces in split.values()]
-    chooser = LowEdges(groups, _not_linked(overlay, nodes), [overlay.degree[i] for i in nodes], rho)
+    local = {i: 1 << at for at, i in enumerate(nodes)}
+    groups = [[_local(local, piece & candidates) for piece in pieces] for pieces in split.values()]
+    potential = [
+        after & ~_local(local, overlay.neighbours[i] & candidates & useful)
+        for i, after in zip(nodes, later_nodes(len(nodes)), strict=True)
+    ]
+    chooser = LowEdges(groups, potential, [overlay.degree[i] for i in nodes], rho)
     added = [(nodes[u], nodes[v]) for u, v in chooser.choose()]
     for u, v in added:
         overlay.add_edge(u, v)
@@ -91,15 +94,6 @@ def _pieces(overlay: Overlay[Any, Any], topic: int, former: int) -> list[int]:
     return pieces
 
 
-def _local_groups(nodes: Sequence[int], pieces: Sequence[int]) -> list[list[int]]:
-    return [[at for at, i in enumerate(nodes) if piece >> i & 1] for piece in pieces]
-
-
-def _not_linked(overlay: Overlay[Any, Any], nodes: Sequence[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    potential = np.ones((len(nodes), len(nodes)), dtype=np.bool_)
-    local = {i: at for at, i in enumerate(nodes)}
-    for i in nodes:
-        for j in bits(overlay.neighbours[i]):
-            if j in local:
-                potential[local[i], local[j]] = False
-    return potential
+def _local(local: Mapping[int, int], nodes: int) -> int:
+    """The same nodes as bits of a smaller set."""
+    return sum(local[i] for i in bits(nodes))
