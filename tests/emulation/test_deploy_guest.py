@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import signal
 import subprocess
@@ -115,6 +116,29 @@ def overhead(folder: RunFolder) -> dict[tuple[str, str, str, str], int]:
 
 def test_two_runs_of_a_seed_send_the_same_messages(quickstarts: list[RunFolder]) -> None:
     assert overhead(quickstarts[0]) == overhead(quickstarts[1])
+
+
+def table(folder: RunFolder, name: str) -> list[dict[str, str]]:
+    """Its rows, without the column that names the run."""
+    with (folder.path / "tables" / f"{name}.csv").open(newline="") as file:
+        return [{key: value for key, value in row.items() if key != "run"} for row in csv.DictReader(file)]
+
+
+def test_two_runs_of_a_seed_give_the_same_tables(quickstarts: list[RunFolder]) -> None:
+    analyzed = run("analyze", *(folder.path for folder in quickstarts))
+    assert analyzed.returncode == 0, analyzed.stderr
+    for name in ("hops", "hop_distribution", "overhead", "losses"):
+        first, second = (table(folder, name) for folder in quickstarts)
+        assert first == second
+        assert first or name == "losses"
+    delays = [table(folder, "delay") for folder in quickstarts]
+    assert len(delays[0]) == len(delays[1]) > 10
+    for one, other in zip(*delays, strict=True):
+        assert [one[key] for key in ("group_by", "group", "count")] == [
+            other[key] for key in ("group_by", "group", "count")
+        ]
+        for column in ("mean_us", "p50_us", "p90_us", "p95_us", "p99_us", "max_us"):
+            assert abs(float(one[column]) - float(other[column])) <= 100, (column, one, other)
 
 
 # ---------------------------------------------------------------- faults
