@@ -10,6 +10,7 @@ console.log         what the kernel said          state.json                   p
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 
 SHARED_MEMORY = Path("/dev/shm")
 CONSOLE_LINES = 20
+STACK = re.compile(r"Stack:$|Call Trace:$| [0-9a-f]{8,}( |$)| \[<[0-9a-f]+>\]")  # the console's file keeps it
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,13 @@ class ControlFolder:
         return self.jobs / f"{number}.{stream}"
 
     def console_tail(self, lines: int = CONSOLE_LINES) -> str:
-        """The last lines that the kernel printed, for an error message."""
+        """The last lines that the kernel printed, for an error message; without the stack of a panic."""
         try:
             text = self.console.read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
-        return "\n".join(text.replace("\r", "").rstrip().splitlines()[-lines:])
+        said = [line for line in text.replace("\r", "").splitlines() if line and not STACK.match(line)]
+        return "\n".join(said[-lines:])
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

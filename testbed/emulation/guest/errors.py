@@ -8,6 +8,9 @@ from testbed.errors import TestbedError
 OUT_OF_MEMORY = ("Out of memory", "Killed process", "oom-kill")
 
 
+REGISTERS = "ptrace set fp regs failed"
+
+
 class GuestDied(TestbedError):
     """The guest ended before its command did. The message carries the last lines of its console."""
 
@@ -37,6 +40,11 @@ def _how(code: int | None) -> str:
 def _hint(console: str, code: int | None) -> str | None:
     if any(mark in console for mark in OUT_OF_MEMORY):
         return "the guest ran out of memory: give it more"
+    if REGISTERS in console:
+        return (
+            "this kernel does not know the register set of this processor (AMX): "
+            "'testbed kernel build' makes one that does; unset TESTBED_KERNEL"
+        )
     if "Kernel panic" in console:
         return "the guest's kernel panicked; the lines above say why"
     if code == -7:
