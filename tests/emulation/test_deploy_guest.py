@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -172,6 +173,26 @@ events:
     fidelity = folder.read_fidelity()
     assert fidelity is not None
     assert fidelity.verdict == "pass"  # the reshaped link is judged by its new latency
+
+
+def test_a_network_that_is_not_as_planned_fails_the_run(tmp_path: Path) -> None:
+    """Something slows a host down behind the harness's back: the probes see it, the exit code says so."""
+    script = "tc qdisc replace dev $(ip -br link | grep -o '^[^@ ]*-eth0') root netem delay 7ms"
+    more = f"""
+probes: {{every: 200ms}}
+programs:
+  meddler: {{node: B2, start_at: publishers+2s, command: {json.dumps(["sh", "-c", script])}}}
+"""
+    ran = run("deploy", write(tmp_path, "slow", "8s", more=more), "--engine", "guest", "--results", tmp_path)
+    folder = latest(tmp_path, "slow")
+    fidelity = folder.read_fidelity()
+    assert fidelity is not None
+    assert fidelity.verdict == "fail"
+    assert 6_900 < fidelity.error_max_us < 14_100
+    assert ran.returncode == 1
+    assert "fidelity fail" in ran.stdout
+    assert folder.read_manifest().status == "done"  # the run itself went through, and its data are there
+    assert len(of_kind(folder, "DELIVERED")) >= 35
 
 
 # ---------------------------------------------------------------- interruption and death, side by side
