@@ -268,7 +268,7 @@ def delay_course(deliveries: pandas.DataFrame, first_us: int, faults: Sequence[F
 def load_heat_map(load: pandas.DataFrame) -> Drawn:
     """Brokers down, time across; the darker, the more messages per second."""
     table = load.pivot_table(index="broker", columns="window_s", values="received_per_s", fill_value=0.0)
-    table = table.loc[sorted(table.index, key=_natural)]
+    table = table.loc[sorted(table.index, key=natural)]
     top = float(table.to_numpy().max()) or 1.0
     cell = 16 if len(table) <= 24 else 10 if len(table) <= 60 else 6
     left, head, right = 64, 34, WIDE - 8
@@ -320,6 +320,6 @@ def _heat_legend(right: float, top: float) -> str:
     return f'<g class="heat">{cells}</g>{ends}'
 
 
-def _natural(name: str) -> tuple[str, int]:
+def natural(name: str) -> tuple[str, int]:
     head = name.rstrip("0123456789")
     return head, int(name[len(head) :] or 0)

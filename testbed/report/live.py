@@ -6,34 +6,29 @@ import contextlib
 import hmac
 import secrets
 import threading
+import time
 from dataclasses import replace
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from testbed.report.live_tables import LiveTables, Tail, decode
-from testbed.report.page import page
-from testbed.report.run_data import RunData, read_faults
+from testbed.report.event_log import Tail, decode
+from testbed.report.live_tables import LiveTables
+from testbed.report.page import ASSETS, command, page, path_word
+from testbed.report.run_data import RunData, fault_windows, read_about
 from testbed.report.run_page import run_body
 from testbed.runfolder import RunFolder
 
-SCRIPT = """<script>
-const update = async () => {
-  try {
-    const answer = await fetch("body", {cache: "no-store"});
-    if (!answer.ok) throw new Error(answer.status);
-    const text = await answer.text();
-    document.getElementById("live").innerHTML = text;
-    prepareTables();
-    setTimeout(update, 2000);
-  } catch (error) { document.getElementById("gone").hidden = false; }
-};
-setTimeout(update, 1000);
-</script>"""
-GONE = (
-    '<div id="gone" class="notice" role="status" hidden><p>The run is over, or its server is gone: '
-    "this is its last state.</p></div>"
+OVER = (
+    '<div id="over" class="notice" role="status" hidden><p>The run is over: these are its numbers. '
+    "The wire, the links and the checks come with the tables:</p>{commands}</div>"
 )
+GONE = (
+    '<div id="gone" class="notice bad" role="status" hidden><p>The server of this page is gone: '
+    "this is the last state it told.</p></div>"
+)
+FOLLOWS_S = 10.0  # a page that has not asked for so long is closed
+PATIENCE_S = 5.0  # for the last look of those that are open
 POLICY = (
     "default-src 'none'; img-src data:; connect-src 'self'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -46,29 +41,64 @@ class LivePage:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._plan = folder.read_plan()
+        self._about = read_about(folder.topology)
         self._tail = Tail(folder.events)
-        self._tables = LiveTables()
+        self._tables = LiveTables(frozenset(broker.id for broker in self._plan.brokers))
         self._lock = threading.Lock()
         self.line = "starting"
         self.warnings: list[str] = []
+        self.over = False
 
     def body(self) -> str:
         with self._lock:
             for event in decode(self._tail.lines()):
                 self._tables.take(event)
-            return run_body(self._run(), f'<p class="live"><i></i>live: {escape(self.line)}</p>')
+            said = f"live: {self.line}" if not self.over else "over"
+            kind = "live" if not self.over else "live over"
+            return run_body(self._run(), f'<p class="{kind}"><i></i>{escape(said)}</p>')
 
     def _run(self) -> RunData:
-        manifest = self._folder.read_manifest()
-        first, last = self._tables.first_us, self._tables.last_us
-        manifest.first_us, manifest.last_us = manifest.first_us or first, manifest.last_us or last
-        manifest.warnings = (*manifest.warnings, *self.warnings)
-        faults = read_faults(self._folder.events, manifest.first_us, manifest.last_us)
-        run = RunData(self._folder, manifest, self._plan, self._folder.read_fidelity(), [], faults)
-        return replace(run, live=self._tables.tables())
+        manifest, live = self._folder.read_manifest(), self._tables
+        manifest.first_us = manifest.first_us or live.first_us
+        manifest.last_us = manifest.last_us or live.last_us
+        told = (w for w in self.warnings if w not in manifest.warnings)
+        manifest.warnings = (*manifest.warnings, *told)
+        faults = fault_windows(live.faults, manifest.first_us, manifest.last_us)
+        fidelity = self._folder.read_fidelity()
+        run = RunData(self._folder, manifest, self._plan, fidelity, [], faults, about=self._about)
+        return replace(run, live=live.tables())
 
     def whole(self) -> str:
-        return page("Live run", f'{GONE}<div id="live">{self.body()}</div>{SCRIPT}')
+        run = path_word(self._folder.path)
+        commands = command(f"testbed analyze {run} && testbed report {run} --open")
+        over, script = OVER.format(commands=commands), (ASSETS / "live.js").read_text(encoding="utf-8")
+        body = f'<div id="live">{self.body()}</div>{over}{GONE}<script>{script}</script>'
+        return page(f"{self._plan.name}, live", body)
+
+
+class Viewers:
+    """Open pages and when each asked last, so that the last state reaches all of them before the end."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, float] = {}
+        self._changed = threading.Condition()
+
+    def asked(self, viewer: str, last: bool) -> None:
+        """`last`: this one has the last state now and will not ask again."""
+        with self._changed:
+            self._asked[viewer] = time.monotonic()
+            if last:
+                del self._asked[viewer]
+            self._changed.notify_all()
+
+    def wait(self, patience_s: float) -> None:
+        """Until nobody waits for the last state any more."""
+        began = time.monotonic()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._following(began), patience_s)
+
+    def _following(self, now: float) -> bool:
+        return any(at > now - FOLLOWS_S for at in self._asked.values())
 
 
 class LiveServer:
@@ -77,7 +107,8 @@ class LiveServer:
     def __init__(self, folder: RunFolder) -> None:
         self.page = LivePage(folder)
         self.token = secrets.token_urlsafe(16)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self.page, self.token))
+        self._viewers = Viewers()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self.page, self.token, self._viewers))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="live page", daemon=True)
         self._thread.start()
@@ -91,19 +122,25 @@ class LiveServer:
         return f"http://127.0.0.1:{self.port}/{self.token}/"
 
     def close(self) -> None:
+        """The run is over: whoever has the page open gets its last state first."""
+        self.page.over = True
+        self._viewers.wait(PATIENCE_S)
         self._server.shutdown()
         self._server.server_close()
 
 
-def handler(live: LivePage, token: str) -> type[BaseHTTPRequestHandler]:
+def handler(live: LivePage, token: str, viewers: Viewers) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            _, given, *rest = [*self.path.split("?")[0].split("/"), ""]
+            path, _, viewer = self.path.partition("?")
+            _, given, *rest = [*path.split("/"), ""]
             known = hmac.compare_digest(given.encode(), token.encode()) and self._asked_locally()
             if known and rest[0] == "" and len(rest) > 1:
                 self._answer(200, live.whole())
             elif known and rest[0] == "body":
-                self._answer(200, live.body())
+                last = live.over  # asked before the look: what is said to be the last state is it
+                self._answer(200, live.body(), last)
+                viewers.asked(viewer, last)
             else:
                 self._answer(404, "not found")
 
@@ -111,7 +148,7 @@ def handler(live: LivePage, token: str) -> type[BaseHTTPRequestHandler]:
             """A page elsewhere whose name was pointed at this machine asks with its own name."""
             return self.headers.get("Host", "").split(":")[0] in ("127.0.0.1", "localhost")
 
-        def _answer(self, code: int, text: str) -> None:
+        def _answer(self, code: int, text: str, last: bool = False) -> None:
             data = text.encode()
             self.send_response(code)
             self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -119,6 +156,8 @@ def handler(live: LivePage, token: str) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Security-Policy", POLICY)
             self.send_header("Referrer-Policy", "no-referrer")
             self.send_header("Cache-Control", "no-store")
+            if last:
+                self.send_header("Run-Over", "1")
             with contextlib.suppress(ConnectionError):  # the reader closed the page meanwhile
                 self.end_headers()
                 self.wfile.write(data)

@@ -1,105 +1,171 @@
 """Tables of a run that goes on, from its event logs: what the page can show before Spark has seen anything.
 
-Only first copies and plain counts: checks, the wire and everything exact come with `testbed analyze`.
+Every number here is the one that `testbed analyze` finds in the same logs; what it cannot know without the
+plan's routes or the captures (stretch, missing deliveries, the wire, the checks) is left out. Logs are read
+file by file, so events come in no order of time: what depends on the order is worked out in `tables`.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas
 
-WINDOW_S = 10
+from protos.records import LogEvent
+
+WINDOW_US = 10_000_000
 GOT = ("RECEIVED", "PROCESSED")
-SENT = ("SENT", "FORWARDED")
+DATA = "publication"
 QUANTILES = {"p50_us": 0.5, "p90_us": 0.9, "p95_us": 0.95, "p99_us": 0.99}
+ORDER = {"data": 0, "control": 1, "all": 2}
+Ints = npt.NDArray[np.int64]
+
+
+class Numbers(dict[str, int]):
+    """Names by number: a name is kept once, however often it comes."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return self[name]
+
+
+def column() -> array[int]:
+    """Eight bytes for each event, since a long run has many of them."""
+    return array("q")
 
 
 @dataclass
-class Tail:
-    """What is new in a folder of event logs since the last look; an unfinished line waits for its end."""
+class Sent:
+    """Messages of one type on one kind of link."""
 
-    folder: Path
-    offsets: dict[str, int] = field(default_factory=dict)
-
-    def lines(self) -> list[bytes]:
-        found: list[bytes] = []
-        for path in sorted(self.folder.glob("*.jsonl")):
-            with path.open("rb") as file:
-                file.seek(self.offsets.get(path.name, 0))
-                text = file.read()
-            whole = text[: text.rfind(b"\n") + 1]
-            self.offsets[path.name] = self.offsets.get(path.name, 0) + len(whole)
-            found += whole.splitlines()
-        return found
+    times: array[int] = field(default_factory=column)
+    sizes: array[int] = field(default_factory=column)
 
 
 @dataclass
 class LiveTables:
+    brokers: frozenset[str]
     first_us: int = 0
     last_us: int = 0
-    deliveries: list[tuple[int, int, str, int]] = field(default_factory=list)
-    received: Counter[tuple[str, int]] = field(default_factory=Counter)
-    sent: Counter[str] = field(default_factory=Counter)
-    sent_bytes: Counter[str] = field(default_factory=Counter)
+    ended_us: int = 0  # of the run; what is sent later belongs to its stopping
+    copies: int = 0  # deliveries, second copies too
+    faults: list[LogEvent] = field(default_factory=list)
+    _names: Numbers = field(default_factory=Numbers)
+    _messages: Numbers = field(default_factory=Numbers)
+    _published: dict[int, tuple[int, int]] = field(default_factory=dict)  # message -> publisher, when
+    _notified: dict[tuple[int, int], int] = field(default_factory=dict)  # message, client -> broker
+    _seen: set[tuple[int, int]] = field(default_factory=set)
+    _deliveries: tuple[array[int], ...] = field(default_factory=lambda: tuple(column() for _ in range(6)))
+    _received: dict[str, array[int]] = field(default_factory=lambda: defaultdict(column))
+    _other: dict[str, array[int]] = field(default_factory=lambda: defaultdict(column))
+    _sent: dict[tuple[str, str], Sent] = field(default_factory=lambda: defaultdict(Sent))
 
-    def take(self, event: dict[str, Any]) -> None:
-        at, kind = event["t_us"], event["kind"]
-        self.first_us = min(self.first_us or at, at)
-        self.last_us = max(self.last_us, at)
+    def take(self, event: LogEvent) -> None:
+        at, kind = event.t_us, event.kind
+        if at > 0:
+            self.first_us = min(self.first_us or at, at)
+            self.last_us = max(self.last_us, at)
+        if event.node in self.brokers:
+            (self._received if kind in GOT else self._other)[event.node].append(at)
         if kind == "DELIVERED":
-            delay = at - event.get("published_us", at)
-            self.deliveries.append((at, delay, event.get("group", ""), event.get("hops", 0)))
-        elif kind in GOT:
-            self.received[event["node"], (at - self.first_us) // (WINDOW_S * 1_000_000) * WINDOW_S] += 1
-        elif kind in SENT:
-            self.sent[event.get("type", "")] += 1
-            self.sent_bytes[event.get("type", "")] += event.get("bytes", 0)
+            self._take_delivery(event)
+        elif kind in ("FORWARDED", "NOTIFIED", "SENT"):
+            self._take_sent(event)
+        elif kind == "PUBLISHED":
+            self._published.setdefault(self._messages[event.message], (self._names[event.node], at))
+        elif kind in ("FAULT_STARTED", "FAULT_ENDED"):
+            self.faults.append(event)
+        elif kind == "RUN_ENDED":
+            self.ended_us = at
+
+    def _take_delivery(self, event: LogEvent) -> None:
+        self.copies += 1
+        pair = self._messages[event.message], self._names[event.node]
+        if pair in self._seen:
+            return
+        self._seen.add(pair)
+        row = (*pair, event.t_us, event.published_us, event.hops, self._names[event.group])
+        for values, value in zip(self._deliveries, row, strict=True):
+            values.append(value)
+
+    def _take_sent(self, event: LogEvent) -> None:
+        link = "overlay" if event.peer in self.brokers else "client"
+        sent = self._sent[link, event.type if event.kind == "SENT" else DATA]
+        sent.times.append(event.t_us)
+        sent.sizes.append(event.bytes)
+        if event.kind == "NOTIFIED":
+            pair = self._messages[event.message], self._names[event.peer]
+            self._notified.setdefault(pair, self._names[event.node])
 
     def tables(self) -> dict[str, pandas.DataFrame]:
-        got = pandas.DataFrame(self.deliveries, columns=["delivered_us", "delay_us", "group", "hops"])
+        got = self._delivered()
         return {
             "deliveries": got,
-            "delay": delay_table(got),
+            "delay": delay_table(got, min((at for _, at in self._published.values()), default=0)),
             "hop_distribution": hop_table(got),
-            "load": pandas.DataFrame(
-                [
-                    {"broker": broker, "window_s": window, "received_per_s": count / WINDOW_S}
-                    for (broker, window), count in self.received.items()
-                ]
-            ),
-            "overhead": pandas.DataFrame(
-                [
-                    {
-                        "link": "overlay",
-                        "type": kind,
-                        "log_messages": count,
-                        "log_bytes": self.sent_bytes[kind],
-                    }
-                    for kind, count in self.sent.most_common()
-                ]
-            ).assign(wire_messages=float("nan"), difference=float("nan")),
+            "load": load_table(self._received, self._other, self.first_us),
+            "overhead": overhead_table(self._counts(), self.copies),
         }
 
+    def _delivered(self) -> pandas.DataFrame:
+        names = np.array([*self._names, "?", None], dtype=object)
+        nobody, unknown = len(names) - 2, len(names) - 1
+        message, client, delivered, published, hops, group = (np.array(v, np.int64) for v in self._deliveries)
+        by = [self._published.get(m, (unknown, 0)) for m in message.tolist()]
+        given = np.array([at for _, at in by], np.int64)
+        pairs = zip(message.tolist(), client.tolist(), strict=True)
+        brokers = [self._notified.get(pair, nobody) for pair in pairs]
+        start = np.where(published > 0, published, given)
+        return pandas.DataFrame(
+            {
+                "delivered_us": delivered,
+                "published_us": start,
+                "delay_us": delivered - start,
+                "hops": hops,
+                "group": names[group],
+                "publisher": names[np.array([who for who, _ in by], np.int64)],
+                "broker": names[np.array(brokers, np.int64)],
+            }
+        )
 
-def delay_table(got: pandas.DataFrame) -> pandas.DataFrame:
-    groups = {("all", "all"): got} | {("class", str(name)): rows for name, rows in got.groupby("group")}
+    def _counts(self) -> list[tuple[str, str, int, int]]:
+        """Link, type, messages and bytes until the run's end."""
+        found = []
+        for (link, kind), sent in self._sent.items():
+            times, sizes = np.array(sent.times, np.int64), np.array(sent.sizes, np.int64)
+            timely = times <= self.ended_us if self.ended_us else np.ones(len(times), bool)
+            if timely.any():
+                found.append((link, kind, int(timely.sum()), int(sizes[timely].sum())))
+        return found
+
+
+def delay_table(got: pandas.DataFrame, first_us: int) -> pandas.DataFrame:
+    """`first_us`: of the first publication."""
+    window = np.maximum(got.published_us - first_us, 0) // WINDOW_US * (WINDOW_US // 1_000_000)
+    groups = {
+        "all": got.assign(all="all").groupby("all"),
+        "class": got.groupby("group"),
+        "publisher": got.groupby("publisher"),
+        "broker": got.groupby("broker"),
+        "window": got.groupby(window),
+    }
     return pandas.DataFrame(
         [
             {
                 "group_by": by,
-                "group": name,
+                "group": str(name),
                 "count": len(rows),
                 "mean_us": rows.delay_us.mean(),
                 **{column: rows.delay_us.quantile(q) for column, q in QUANTILES.items()},
                 "max_us": rows.delay_us.max(),
             }
-            for (by, name), rows in groups.items()
-            if len(rows)
+            for by, grouped in groups.items()
+            for name, rows in grouped
         ]
     )
 
@@ -109,14 +175,46 @@ def hop_table(got: pandas.DataFrame) -> pandas.DataFrame:
     return counts.assign(measure="overlay", share=counts["count"] / max(1, len(got)))
 
 
-def decode(lines: list[bytes]) -> list[dict[str, Any]]:
-    """Events; a line that is none is left to the analysis, which names it."""
-    found = []
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and "t_us" in event and "kind" in event:
-            found.append(event)
-    return found
+def load_table(
+    received: dict[str, array[int]], other: dict[str, array[int]], first_us: int
+) -> pandas.DataFrame:
+    """A row for every window in which a broker logged anything, `other` than a reception, too."""
+    rows = []
+    for broker in sorted(received.keys() | other.keys()):
+        got, rest = (_windows(times.get(broker), first_us) for times in (received, other))
+        windows, counts = np.unique(np.concatenate([got, rest]), return_counts=True)
+        idle = dict(zip(*np.unique(rest, return_counts=True), strict=True))
+        rows += [
+            {
+                "broker": broker,
+                "window_s": int(window) * (WINDOW_US // 1_000_000),
+                "received_per_s": int(count - idle.get(window, 0)) * 1e6 / WINDOW_US,
+            }
+            for window, count in zip(windows, counts, strict=True)
+        ]
+    return pandas.DataFrame(rows)
+
+
+def _windows(times: array[int] | None, first_us: int) -> Ints:
+    return np.maximum(np.array(times or [], np.int64) - first_us, 0) // WINDOW_US
+
+
+def overhead_table(counts: Iterable[tuple[str, str, int, int]], deliveries: int) -> pandas.DataFrame:
+    """By link and type, with the sums per class and in all; the wire is not known yet."""
+    kinds = pandas.DataFrame(counts, columns=["link", "type", "log_messages", "log_bytes"])
+    kinds["class"] = np.where(kinds.type == DATA, "data", "control")
+    numbers = ["log_messages", "log_bytes"]
+    classes = kinds.groupby(["link", "class"], as_index=False)[numbers].sum().assign(type="all")
+    everything = (
+        kinds.groupby("link", as_index=False)[numbers].sum().assign(**{"class": "all", "type": "all"})
+    )
+    both = pandas.concat([kinds, classes, everything], ignore_index=True)
+    both = both.assign(
+        wire_messages=float("nan"),
+        difference=float("nan"),
+        messages_per_delivery=both.log_messages / deliveries if deliveries else float("nan"),
+        order=both["class"].map(ORDER),
+        last=both.type == "all",
+    )
+    ordered = both.sort_values(["link", "order", "last", "type"], ascending=[False, True, True, True])
+    return ordered.drop(columns=["order", "last"]).reset_index(drop=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -79,6 +80,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def command(text: str) -> str:
     return f'<p class="command"><code>{escape(text)}</code><button type="button">copy</button></p>'
+
+
+def path_word(path: Path) -> str:
+    """As one would type it: from here when it lies below, else in full."""
+    whole, here = path.resolve(), Path.cwd()
+    return shlex.quote(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
 
 
 def notice(content: str, kind: str = "") -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas
 
-from protos.records import Fidelity, Manifest
+from protos.records import Fidelity, LogEvent, Manifest
 from testbed.errors import InputError
 from testbed.report.charts import Fault
+from testbed.report.event_log import decode
 from testbed.runfolder import RunFolder
 from testbed.topology.plan import Plan
 
@@ -101,15 +102,20 @@ def read_tables(folder: Path, problems: list[str]) -> dict[str, pandas.DataFrame
 
 
 def read_faults(events: Path, first_us: int, last_us: int) -> list[Fault]:
-    """Windows of the harness's log; one without an end lasts to the end of the run."""
+    """Windows of the harness's log."""
+    return fault_windows(_fault_events(events), first_us, last_us)
+
+
+def fault_windows(events: Iterable[LogEvent], first_us: int, last_us: int) -> list[Fault]:
+    """One without an end lasts to the end of the run."""
     opened: dict[tuple[str, str], int] = {}
     found = []
-    for event in _fault_events(events):
-        key = event.get("type", ""), event.get("detail", "")
-        if event["kind"] == "FAULT_STARTED":
-            opened[key] = event["t_us"]
+    for event in events:
+        key = event.type, event.detail
+        if event.kind == "FAULT_STARTED":
+            opened[key] = event.t_us
         elif key in opened:
-            found.append(_fault(key, opened.pop(key), event["t_us"], first_us))
+            found.append(_fault(key, opened.pop(key), event.t_us, first_us))
     found += [_fault(key, start, last_us, first_us) for key, start in opened.items()]
     return sorted(found, key=lambda f: f.start_s)
 
@@ -118,19 +124,11 @@ def _fault(key: tuple[str, str], start_us: int, end_us: int, first_us: int) -> F
     return Fault((start_us - first_us) / 1e6, (end_us - first_us) / 1e6, " ".join(key).strip())
 
 
-def _fault_events(events: Path) -> list[dict[str, Any]]:
-    found = []
+def _fault_events(events: Path) -> list[LogEvent]:
+    """Torn lines are passed over."""
+    found: list[bytes] = []
     for name in ("harness.jsonl", "simulation.jsonl"):
         if (events / name).exists():
             with (events / name).open("rb") as lines:
-                found += [event for line in lines if b'"FAULT_' in line and (event := _decoded(line))]
-    return found
-
-
-def _decoded(line: bytes) -> dict[str, Any] | None:
-    """None for the torn end of a log."""
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) and {"kind", "t_us"} <= event.keys() else None
+                found += [line for line in lines if b'"FAULT_' in line]
+    return decode(found)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas
 
 from testbed.report import charts
-from testbed.report.charts import Drawn
+from testbed.report.charts import Drawn, natural
 from testbed.report.html_table import Outcome, Prose, html_table
 from testbed.report.page import (
     Section,
@@ -21,6 +21,7 @@ from testbed.report.page import (
     frame,
     notice,
     page,
+    path_word,
 )
 from testbed.report.run_data import RunData
 from testbed.report.svg import span
@@ -125,9 +126,9 @@ def at_a_glance(run: RunData) -> str:
     got = deliveries[deliveries.delay_us.notna()] if deliveries is not None else None
     if deliveries is not None and got is not None and len(got):
         lost = len(deliveries) - len(got)
-        cards.append(
-            card("deliveries", f"{len(got):,}", f"{lost:,} never arrived" if lost else "none missing")
-        )
+        so_far = "so far" if m.status == "running" else ""  # what is missing is known after the analysis
+        note = f"{lost:,} never arrived" if lost else "none missing" if run.live is None else so_far
+        cards.append(card("deliveries", f"{len(got):,}", note))
         delays = got.delay_us / 1e3
         cards.append(
             card("median delay", span(delays.median()), f"99 % within {span(delays.quantile(0.99))}")
@@ -177,7 +178,8 @@ def results(run: RunData) -> str:
     deliveries, distribution = run.table("deliveries"), run.table("hop_distribution")
     got = deliveries[deliveries.delay_us.notna()] if deliveries is not None else None
     if got is None or not len(got):
-        return '<p class="empty">Nothing was delivered.</p>'
+        yet = "" if run.live is None else " yet"
+        return f'<p class="empty">Nothing was delivered{yet}.</p>'
     figures = [shown(charts.delay_cdf(got), run)]
     if distribution is not None and (distribution.measure == "overlay").any():
         figures.append(shown(charts.hop_histogram(distribution), run))
@@ -190,7 +192,9 @@ def delay_table(frame: pandas.DataFrame | None) -> str:
         return ""
     by_ms = {c: frame[c] / 1e3 for c in MICROSECONDS if c in frame.columns}
     order = frame.group_by.map({name: at for at, name in enumerate(GROUPS)}).fillna(len(GROUPS))
-    ordered = frame.assign(**by_ms, order=order).sort_values("order", kind="stable")
+    ranks = {name: at for at, name in enumerate(sorted(frame.group.astype(str).unique(), key=natural))}
+    rank = frame.group.astype(str).map(ranks)
+    ordered = frame.assign(**by_ms, order=order, rank=rank).sort_values(["order", "rank"], kind="stable")
     return html_table(ordered, "Delay per group, milliseconds", DELAY_COLUMNS)
 
 
@@ -215,12 +219,14 @@ def overhead(run: RunData) -> str:
     between = table[(table.link == "overlay") & (table.type != "all")]
     chart = shown(charts.witnesses(table), run) if len(between) else ""
     rows = html_table(table, "Messages and bytes by type", OVERHEAD_COLUMNS)
-    return f"{agreement(table, run.checks)}{chart}{rows}"
+    return f"{agreement(table, run.checks, run.live is not None)}{chart}{rows}"
 
 
-def agreement(frame: pandas.DataFrame, checks: list[dict[str, Any]]) -> str:
+def agreement(frame: pandas.DataFrame, checks: list[dict[str, Any]], live: bool = False) -> str:
     """Whether both witnesses tell the same, and what the check makes of it (a killed broker may log less)."""
     both = frame[frame.wire_messages.notna() & (frame.type != "all")]
+    if live:
+        return notice("<p>What the brokers logged; the wire is read after the run.</p>")
     if not len(both):
         return notice("<p>No capture to compare with: this is what the brokers logged, and nothing else.</p>")
     differ = both[both.difference != 0]
@@ -291,6 +297,6 @@ def checks(run: RunData) -> str:
 
 def repeat(run: RunData) -> str:
     """The folder keeps the resolved plan, so the run can be repeated without the file it came from."""
-    again = command(f"testbed rerun results/{run.manifest.name}/{run.manifest.run}")
+    again = command(f"testbed rerun {path_word(run.folder.path)}")
     given = run.manifest.command
     return again + (f'<p class="soft">It was made by <code>{escape(given)}</code></p>' if given else "")

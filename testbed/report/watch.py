@@ -17,7 +17,7 @@ class WatchedView:
 
     def __call__(self, event: Event) -> None:
         self._situation.take(event)
-        self._server.page.line = self._situation.line()
+        self._server.page.line = self._situation.line().replace("  ", " · ")
         if event["t"] in ("warning", "error"):
             self._server.page.warnings.append(str(event["text"]))
         self._beside(event)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas
 import pytest
 from webdriver import Browser
 
+from protos.records import LogEvent
+from testbed.report.event_log import Tail, decode
 from testbed.report.live import LiveServer
-from testbed.report.live_tables import LiveTables, Tail, decode
+from testbed.report.live_tables import LiveTables
 from testbed.report.watch import WatchedView
 from testbed.runfolder import RunFolder
 
@@ -45,7 +50,8 @@ def log(folder: RunFolder, *events: dict[str, object]) -> None:
 
 def delivery(second: float, delay_us: int = 5000) -> dict[str, object]:
     at = START + int(second * 1e6)
-    return {"t_us": at, "node": "s1", "kind": "DELIVERED", "published_us": at - delay_us, "group": "all"}
+    given = {"t_us": at, "node": "s1", "kind": "DELIVERED", "message": f"p:{second}", "group": "all"}
+    return {**given, "published_us": at - delay_us}
 
 
 def get(server: LiveServer, path: str, host: str = "127.0.0.1", method: str = "GET") -> tuple[int, str]:
@@ -59,7 +65,7 @@ def test_follows_the_event_log(server: LiveServer, running: RunFolder) -> None:
     code, page = get(server, f"/{server.token}/")
     assert code == 200
     assert "run running" in page
-    assert "Nothing was delivered." in page
+    assert "Nothing was delivered yet." in page
     log(running, delivery(1), delivery(2, 9000))
     assert "Half of 2 deliveries took at most 7 ms" in get(server, f"/{server.token}/body")[1]
     log(running, delivery(3))
@@ -115,24 +121,142 @@ def test_an_unfinished_line_waits_for_its_end(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_no_events_are_passed_over() -> None:
-    assert decode([b"{", b"[]", b'{"kind":"SENT"}', b'{"kind":"SENT","t_us":1}']) == [
-        {"kind": "SENT", "t_us": 1}
-    ]
+    lines = [b"{", b"[]", b'{"kind":"NEVER_HEARD_OF"}', b'{"kind":"SENT","t_us":1}', b'{"kind":"SE']
+    assert decode(lines) == [LogEvent(kind="SENT", t_us=1)]
 
 
-def test_load_and_overhead() -> None:
-    live = LiveTables()
-    for second in (0, 1, 12):
-        at = START + second * 1_000_000
-        live.take({"t_us": at, "node": "B1", "kind": "PROCESSED"})
-        live.take({"t_us": at, "node": "B1", "kind": "FORWARDED", "type": "publication", "bytes": 100})
+def seconds(at: float) -> int:
+    return START + int(at * 1e6)
+
+
+def test_what_goes_to_clients_is_no_overlay_message() -> None:
+    live = LiveTables(frozenset({"B1", "B2"}))
+    for kind, type, peer in (
+        ("FORWARDED", "", "B2"), ("SENT", "hello", "B2"), ("NOTIFIED", "", "s1"), ("SENT", "ack", "s1"),
+    ):  # fmt: skip
+        live.take(LogEvent(t_us=seconds(1), node="B1", kind=kind, type=type, peer=peer, bytes=100))
+    rows = live.tables()["overhead"]
+    counts = {(r.link, r.type): r.log_messages for r in rows[rows["class"] != "all"].itertuples()}
+    assert counts == {
+        ("overlay", "publication"): 1, ("overlay", "hello"): 1, ("overlay", "all"): 1,
+        ("client", "publication"): 1, ("client", "ack"): 1, ("client", "all"): 1,
+    }  # fmt: skip
+    assert rows[rows["class"] == "all"].log_bytes.tolist() == [200, 200]
+
+
+def test_stopping_is_not_counted_and_the_order_of_files_does_not_matter() -> None:
+    live = LiveTables(frozenset({"B1"}))
+    for at in (15, 1, 21):
+        live.take(LogEvent(t_us=seconds(at), node="B1", kind="PROCESSED"))
+        live.take(LogEvent(t_us=seconds(at), node="B1", kind="SENT", type="hello", peer="B1", bytes=10))
+    live.take(LogEvent(t_us=seconds(20), node="harness", kind="RUN_ENDED"))
+    live.take(LogEvent(t_us=seconds(0), node="harness", kind="PHASE_STARTED"))
     tables = live.tables()
+    assert tables["overhead"].log_messages.tolist() == [2, 2, 2]
     assert tables["load"].to_dict("records") == [
-        {"broker": "B1", "window_s": 0, "received_per_s": 0.2},
+        {"broker": "B1", "window_s": 0, "received_per_s": 0.1},
         {"broker": "B1", "window_s": 10, "received_per_s": 0.1},
+        {"broker": "B1", "window_s": 20, "received_per_s": 0.1},
     ]
-    (row,) = tables["overhead"].to_dict("records")
-    assert (row["type"], row["log_messages"], row["log_bytes"]) == ("publication", 3, 300)
+
+
+def test_a_second_copy_is_no_delivery() -> None:
+    live = LiveTables(frozenset({"B1"}))
+    for at in (2, 3):
+        live.take(
+            LogEvent(t_us=seconds(at), node="s1", kind="DELIVERED", message="p:1", published_us=seconds(1))
+        )
+    assert live.tables()["deliveries"].delay_us.tolist() == [1_000_000]
+
+
+FAULTY = """
+name: faulty
+seed: 3
+duration: 60s
+network: {generator: chain, nodes: 5, link: {latency: 20ms}}
+brokers: {B: {count: 5}}
+overlay: {generator: chain}
+clients:
+  pub: {kind: publisher, broker: B1, publish: {source: stock, rate: 120/min, parameters: {symbol: YHOO}}}
+  sub: {kind: subscriber, for_each: {b: [B2, B3, B5]}, broker: "{b}", subscribe: ["[symbol,eq,'YHOO']"]}
+events:
+  - {at: 20s, kill: B4}
+  - {at: 30s, start: B4}
+  - {at: 40s, restart: B4}
+"""
+SAME = {
+    "delay": ["group_by", "group", "count", "mean_us", "p50_us", "p90_us", "p95_us", "p99_us", "max_us"],
+    "overhead": ["link", "class", "type", "log_messages", "log_bytes", "messages_per_delivery"],
+    "load": ["broker", "window_s", "received_per_s"],
+    "hop_distribution": ["hops", "count", "share"],
+    "deliveries": ["published_us", "delivered_us", "delay_us", "group", "publisher", "broker"],
+}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_numbers_are_those_of_the_analysis(tmp_path: Path) -> None:
+    """A run with a killed broker, from its logs as the live page reads them, and by Spark."""
+    from testbed.analysis import analyze
+    from testbed.cli.deploy import load, run_plan
+
+    file = tmp_path / "faulty.yaml"
+    file.write_text(FAULTY)
+    assert run_plan(load(file, None), file, tmp_path, "simulate", None) == 0
+    folder = RunFolder((tmp_path / "faulty" / "latest").resolve())
+    live = LiveTables(frozenset(broker.id for broker in folder.read_plan().brokers))
+    for event in decode(Tail(folder.events).lines()):
+        live.take(event)
+    analysis, shown = analyze([folder.path]), live.tables()
+    for name, columns in SAME.items():
+        final = analysis.frame(name)
+        if name == "hop_distribution":
+            final = final[final.measure == "overlay"]
+        if name == "deliveries":
+            final = final[final.delay_us.notna()]
+        left, right = (f[columns].sort_values(columns).reset_index(drop=True) for f in (shown[name], final))
+        pandas.testing.assert_frame_equal(left, right, check_dtype=False, obj=name)
+    assert len(shown["deliveries"]) > 300
+
+
+def test_the_last_state_reaches_whoever_has_the_page_open(running: RunFolder) -> None:
+    server = LiveServer(running)
+    get(server, f"/{server.token}/body?reader")
+    log(running, delivery(1))
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(server.close)
+        while not server.page.over:
+            time.sleep(0.01)
+        body = get(server, f"/{server.token}/body?reader")[1]
+        closing.result(timeout=60)
+    assert "Half of 1 deliveries" in body
+    assert 'class="live over"' in body
+    assert not server._viewers._asked
+
+
+WAIT = """const done = arguments[0], end = Date.now() + 30000;
+const look = () => { const d = [...document.querySelectorAll('desc')].map(e => e.textContent).join(' ');
+  if (d.includes('Half of %s deliveries') || Date.now() > end) done(d); else setTimeout(look, 100); };
+look();"""
+ACT = """const box = [...document.querySelectorAll('.table')]
+  .find(t => t.querySelector('caption').textContent.startsWith('Delay per group'));
+const button = [...box.querySelectorAll('th button')].find(b => b.textContent === 'deliveries');
+button.click(); button.click();
+const input = box.querySelector('input');
+input.value = 'window'; input.dispatchEvent(new Event('input'));
+document.querySelectorAll('#delay details')[0].open = true;
+scrollTo({top: box.getBoundingClientRect().top + scrollY - 200, behavior: 'instant'});
+input.focus({preventScroll: true}); input.setSelectionRange(3, 3);"""
+STATE = """const box = [...document.querySelectorAll('.table')]
+  .find(t => t.querySelector('caption').textContent.startsWith('Delay per group'));
+const sorted = box.querySelector('th[aria-sort]');
+const rows = [...box.querySelectorAll('tbody tr')].filter(r => !r.hidden);
+return { open: [...document.querySelectorAll('details')].map(d => d.open).filter(o => o).length,
+  sort: sorted && [sorted.textContent, sorted.getAttribute('aria-sort')],
+  by: [...new Set(rows.map(r => r.cells[0].textContent))],
+  counts: rows.map(r => Number(r.cells[2].textContent)),
+  top: Math.round(box.getBoundingClientRect().top),
+  focus: [document.activeElement.tagName, document.activeElement.selectionStart] };"""
 
 
 @pytest.mark.browser
@@ -143,10 +267,27 @@ def test_updates_in_the_browser(
     browser.media()
     browser.open(server.address)
     log(running, *(delivery(s / 10) for s in range(100)))
-    wait = """const done = arguments[0], end = Date.now() + 30000;
-    const look = () => { const d = [...document.querySelectorAll('desc')].map(e => e.textContent).join(' ');
-      if (d.includes('Half of 100 deliveries') || Date.now() > end) done(d); else setTimeout(look, 100); };
-    look();"""
-    assert "Half of 100 deliveries" in browser.run_until_done(wait)
+    assert "Half of 100 deliveries" in browser.run_until_done(WAIT % 100)
     assert browser.console() == []
     browser.screenshot(artifacts / "live.png")
+
+
+@pytest.mark.browser
+def test_a_renewal_leaves_the_reader_where_he_was(
+    browser: Browser, server: LiveServer, running: RunFolder
+) -> None:
+    log(running, *(delivery(s) for s in range(101)))
+    browser.size(1200)
+    browser.media()
+    browser.open(server.address)
+    browser.run(ACT)
+    before = browser.run(STATE)
+    assert before["open"] == 1
+    assert before["by"] == ["window"]
+    log(running, *(delivery(s + 0.5) for s in range(81, 200)))
+    browser.run_until_done(WAIT % 220)
+    after = browser.run(STATE)
+    assert after["counts"] == sorted(after["counts"], reverse=True)
+    assert len(after["counts"]) > len(before["counts"]) == 11
+    assert after == before | {"counts": after["counts"]}
+    assert browser.console() == []

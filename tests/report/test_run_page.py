@@ -25,7 +25,16 @@ def test_says_what_ran(golden: Path) -> None:
         assert text in page
     for name, version in manifest["versions"].items():
         assert f"{name} {version}" in page
-    assert f"testbed rerun results/quickstart/{manifest['run']}" in page
+    assert f"testbed rerun {golden}" in page
+
+
+def test_the_command_that_repeats_it_is_as_one_would_type_it(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(golden.parent.parent)
+    latest = golden.with_name("latest")
+    latest.symlink_to(golden.name)
+    assert f"<code>testbed rerun quickstart/{golden.name}</code>" in page_of(latest)
 
 
 def test_every_figure_has_a_text_alternative(golden: Path) -> None:
