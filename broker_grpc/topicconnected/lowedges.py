@@ -39,15 +39,21 @@ class LowEdges:
     `groups` holds, for each topic to connect, the components of its subscribers among the local
     nodes (nodes joined through nodes outside count as one component).
     `potential[u]` are the later nodes that u may be linked to, `degrees` are those in the whole overlay.
+    `max_degree` is that of the pseudo-code's V, of which the local nodes may be a part.
     """
 
     def __init__(
-        self, groups: Sequence[Sequence[int]], potential: Sequence[int], degrees: Sequence[int], rho: float
+        self,
+        groups: Sequence[Sequence[int]],
+        potential: Sequence[int],
+        degrees: Sequence[int],
+        max_degree: int,
+        rho: float,
     ) -> None:
         self.rho = rho
         self.potential = list(potential)
         self.degrees = list(degrees)
-        self.max_degree = max(degrees, default=0)
+        self.max_degree = max_degree
         self.open_pairs = 0  # components still to be merged, over all topics
         # node -> topic -> its component; topics that are connected are taken out
         self.components: list[dict[int, Component]] = [{} for _ in degrees]

@@ -24,6 +24,7 @@ def connect(overlay: Overlay[Any, Any], rho: float = RHO) -> None:
     nodes = list(bits(overlay.alive))
     local = {i: at for at, i in enumerate(nodes)}
     groups = [[1 << local[i] for i in bits(subscribers)] for subscribers in overlay.subscribers]
-    chooser = LowEdges(groups, later_nodes(len(nodes)), [overlay.degree[i] for i in nodes], rho)
+    degrees = [overlay.degree[i] for i in nodes]
+    chooser = LowEdges(groups, later_nodes(len(nodes)), degrees, max(degrees, default=0), rho)
     for u, v in chooser.choose():
         overlay.add_edge(nodes[u], nodes[v])

@@ -60,7 +60,8 @@ def mend(overlay: Overlay[Any, Any], topics: int, candidates: int, former: int, 
     """Links candidates until the topics of a node that left are connected (Algorithms 4 and 7).
 
     Components are those of the whole overlay; each holds a former neighbour of the node that left
-    (or the topic was connected without it), so only those are looked for.
+    (or the topic was connected without it), so only those are looked for. Only candidates with a topic
+    to connect can get a link; the maximum degree not to be raised is that of all candidates.
     """
     split = {t: _pieces(overlay, t, former) for t in bits(topics)}
     split = {t: pieces for t, pieces in split.items() if len(pieces) > 1}
@@ -76,7 +77,8 @@ def mend(overlay: Overlay[Any, Any], topics: int, candidates: int, former: int, 
         after & ~_local(local, overlay.neighbours[i] & candidates & useful)
         for i, after in zip(nodes, later_nodes(len(nodes)), strict=True)
     ]
-    chooser = LowEdges(groups, potential, [overlay.degree[i] for i in nodes], rho)
+    top = max(overlay.degree[i] for i in bits(candidates))
+    chooser = LowEdges(groups, potential, [overlay.degree[i] for i in nodes], top, rho)
     added = [(nodes[u], nodes[v]) for u, v in chooser.choose()]
     for u, v in added:
         overlay.add_edge(u, v)

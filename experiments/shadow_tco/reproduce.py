@@ -19,7 +19,7 @@ FIGURES = (*COMPUTED, "emulated")
 POPULARITIES: tuple[Popularity, ...] = ("uniform", "zipf", "exponential")
 SCALES = {
     "smoke": (Setting(nodes=150, topics=30, smallest=3, largest=15, rounds=60), 10),
-    "full": (Setting(), 50),
+    "full": (Setting(), 10),
 }
 SEED = 1
 

@@ -154,15 +154,9 @@ def naive_join(interests: Interests, edges: set[Edge], v: Node, rho: float) -> s
 
 
 def naive_leave(interests: Interests, edges: set[Edge], topics: set[Topic], rho: float) -> set[Edge]:
-    """Algorithm 4; node and links are gone from `interests` and `edges` already.
-
-    Only nodes with a disconnected topic can be an end of a contributing edge, and the maximum
-    degree is taken over those, as the fast algorithm does.
-    """
-    broken = {t for t in topics if not is_connected(interests, {t}, edges)}
-    domain = {v for v in interests if interests[v] & broken}
-    potential = set(combinations(sorted(domain), 2)) - edges
-    return construct_low_edges(domain, interests, topics, edges, potential, rho)
+    """Algorithm 4; node and links are gone from `interests` and `edges` already."""
+    potential = set(combinations(sorted(interests), 2)) - edges
+    return construct_low_edges(set(interests), interests, topics, edges, potential, rho)
 
 
 def greedy_backups(interests: Interests, weight: dict[Node, int], v: Node, coverage: int) -> set[Node]:

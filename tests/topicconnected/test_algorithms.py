@@ -74,6 +74,20 @@ def test_naive_leave(inst: reference.Interests, data: st.DataObject, rho: float)
     assert is_topic_connected(overlay)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_naive_leave_in_sparser_overlays(seed: int) -> None:
+    """Where nodes without a topic to connect have the largest degree."""
+    random = Random(seed)
+    inst = {v: set(random.sample(range(8), random.randint(1, 4))) for v in range(random.randint(6, 12))}
+    overlay = build(inst, 3.0)
+    gone = random.randrange(len(inst))
+    kept = {e for e in overlay.edges() if gone not in e}
+    NaiveMaintenance(overlay, 3.0).leave(gone)
+    rest = {v: t for v, t in inst.items() if v != gone}
+    assert overlay.edges() - kept == reference.naive_leave(rest, kept, inst[gone], 3.0)
+    assert is_topic_connected(overlay)
+
+
 @settings(max_examples=100, deadline=None)
 @given(interests, st.data(), st.integers(1, 3))
 def test_greedy_backups(inst: reference.Interests, data: st.DataObject, coverage: int) -> None:
