@@ -75,9 +75,12 @@ class Timeline:
     interrupted: dict[str, tuple[tuple[int, int], ...]] = field(
         default_factory=dict
     )  # client -> times without broker
+    drained: bool = False  # nothing was under way any more when the run ended
 
     def quiet(self, client: str, published_us: int) -> bool:
         """Nothing excuses the loss of a publication to this client."""
         last = published_us + self.flight_us
-        spans = (*self.disturbed, *self.interrupted.get(client, ()), (self.ended_us, FOREVER))
+        if (published_us if self.drained else last) >= self.ended_us:
+            return False
+        spans = (*self.disturbed, *self.interrupted.get(client, ()))
         return not any(start <= last and published_us <= end for start, end in spans)

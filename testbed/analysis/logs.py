@@ -26,7 +26,7 @@ class LogHealth:
 
 
 def inventory(lines: DataFrame) -> DataFrame:
-    """run, file, node, kind -> events, bad lines, first and last time, longest delay of a delivery."""
+    """run, file, node, kind -> events, bad lines, first and last time, and the largest values."""
     given = (f.col("kind") == "DELIVERED") & (f.col("published_us") > 0)
     return lines.groupBy("run", "file", "node", "kind").agg(
         f.count("*").alias("events"),
@@ -34,6 +34,8 @@ def inventory(lines: DataFrame) -> DataFrame:
         f.min(f.when(f.col("t_us") > 0, f.col("t_us"))).alias("first_us"),
         f.max("t_us").alias("last_us"),
         f.max(f.when(given, f.col("t_us") - f.col("published_us"))).alias("max_delay_us"),
+        f.max("matching_us").alias("max_matching_us"),
+        f.max("bytes").alias("max_bytes"),
     )
 
 

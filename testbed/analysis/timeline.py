@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
+from testbed.analysis.flight import MIN_FLIGHT_US, Motion, drained
 from testbed.analysis.interests import FOREVER, Interest, Timeline
 from testbed.analysis.runs import Run
 
@@ -21,19 +23,24 @@ RARE: tuple[str, ...] = (
 )
 RARE += ("MIGRATED", "PHASE_STARTED", "PHASE_READY", "FAULT_STARTED", "FAULT_ENDED", "CRASHED", "RUN_ENDED")
 Rows = list[dict[str, Any]]
-MIN_FLIGHT_US = 1_000_000
+CUTS = ("link_down", "partition")  # faults that TCP connections outlive
+Span = tuple[int, int]
 
 
-def timeline(run: Run, rare: Rows, max_delay_us: int) -> Timeline:
+def timeline(run: Run, rare: Rows, motion: Motion) -> Timeline:
     """`rare`: the run's events of RARE kinds in order of time."""
     gates = settled_instants(run, rare)
-    flight = max(MIN_FLIGHT_US, 2 * max_delay_us)
+    ended = _end(rare)
+    before = [e for e in rare if e["t_us"] < ended]  # afterwards everything stops; that excuses nothing
+    faults = [aftermath(span, ended, motion) for span in disturbances(before)]
+    flight = motion.flight_us(faults)
     return Timeline(
-        tuple(interests(rare, gates)),
-        tuple(disturbances(rare, flight)),
-        _end(rare),
+        tuple(interests(before, gates)),
+        tuple((start, end if end == FOREVER else end + flight) for start, end in faults),
+        ended,
         flight,
-        {client: tuple(spans) for client, spans in interruptions(rare).items()},
+        {client: tuple(spans) for client, spans in interruptions(before).items()},
+        drained(run, motion, ended),
     )
 
 
@@ -66,23 +73,40 @@ def _ends(rare: Rows) -> dict[tuple[str, str], list[int]]:
     return ends
 
 
-def disturbances(rare: Rows, flight_us: int) -> list[tuple[int, int]]:
-    """Faults and crashes, each until its end and until the last link that came up before the next fault."""
-    starts = [(e["t_us"], e["detail"]) for e in rare if e["kind"] in ("FAULT_STARTED", "CRASHED")]
+@dataclass(frozen=True)
+class Fault:
+    start_us: int
+    end_us: int  # when the harness saw the overlay whole again; FOREVER = it did not
+    linked_us: int  # last link that came up before the next fault
+    cut: bool  # packets were lost while connections stayed
+
+
+def disturbances(rare: Rows) -> list[Fault]:
+    """Faults and crashes in order of time."""
+    starts = [e for e in rare if e["kind"] in ("FAULT_STARTED", "CRASHED")]
+    ends = [e for e in rare if e["kind"] == "FAULT_ENDED"]
+    linked = [e["t_us"] for e in rare if e["kind"] == "LINK_UP"]
     out = []
-    for number, (start, what) in enumerate(starts):
-        following = starts[number + 1][0] if number + 1 < len(starts) else FOREVER
-        ended = [
-            e["t_us"]
-            for e in rare
-            if e["kind"] == "FAULT_ENDED" and e["detail"] == what and e["t_us"] >= start
-        ]
-        if not ended:
-            out.append((start, FOREVER))
-            continue
-        links = [e["t_us"] for e in rare if e["kind"] == "LINK_UP" and start <= e["t_us"] < following]
-        out.append((start, max([ended[0], *links]) + flight_us))
+    for number, e in enumerate(starts):
+        start = e["t_us"]
+        following = starts[number + 1]["t_us"] if number + 1 < len(starts) else FOREVER
+        end = next((x["t_us"] for x in ends if x["detail"] == e["detail"] and x["t_us"] >= start), FOREVER)
+        up = max((t for t in linked if start <= t < following), default=start)
+        out.append(Fault(start, end, up, e["type"] in CUTS))
     return out
+
+
+def aftermath(fault: Fault, ended_us: int, motion: Motion) -> Span:
+    """From the fault's start until all that it held up has arrived; FOREVER = the run did not last that long.
+
+    TCP doubles its waits, so it sends again at the latest when the path has been back for as long as it was
+    gone. What it held has been delivered then.
+    """
+    again = 2 * fault.end_us - fault.start_us + MIN_FLIGHT_US if fault.cut else fault.end_us
+    if fault.end_us == FOREVER or ended_us < again:
+        return fault.start_us, FOREVER
+    whole = max(fault.end_us, fault.linked_us)
+    return fault.start_us, max(whole, motion.held_until_us(fault.start_us, whole))
 
 
 def interruptions(rare: Rows) -> dict[str, list[tuple[int, int]]]:

@@ -18,6 +18,7 @@ from testbed.analysis import bulk, journeys
 from testbed.analysis.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.checks import Evidence, standard
 from testbed.analysis.expressions import evaluate
+from testbed.analysis.flight import Motion, by_second, is_long, motion_of, with_seconds
 from testbed.analysis.interests import FOREVER, Interests
 from testbed.analysis.logs import health, inventory
 from testbed.analysis.result import Analysis
@@ -102,17 +103,23 @@ class Work:
         rare = rare.sort_values(["t_us", "n"], kind="stable")
         self.rare = {run.key: rare[rare["run"] == run.key].to_dict("records") for run in self.runs}
         self.timelines, self.health = {}, {}
+        motions = self._motions(counted)
         for run in self.runs:
-            own = counted[counted["run"] == run.key]
-            self.health[run.key] = health(run, own)
-            longest = own["max_delay_us"].max()
-            self.timelines[run.key] = timeline(
-                run, self.rare[run.key], 0 if pd.isna(longest) else int(longest)
-            )
+            self.health[run.key] = health(run, counted[counted["run"] == run.key])
+            self.timelines[run.key] = timeline(run, self.rare[run.key], motions[run.key])
         kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
         self.first_us = {run.key: _first(counted, run.key) for run in self.runs}
         self.first_publication_us = {run.key: _first(counted, run.key, "PUBLISHED") for run in self.runs}
         self.delivered = {run.key: int(kinds.get((run.key, "DELIVERED"), 0)) for run in self.runs}
+
+    def _motions(self, counted: pd.DataFrame) -> dict[str, Motion]:
+        """Which publications took long is asked only of runs in which some did."""
+        motions = {run.key: motion_of(counted[counted["run"] == run.key]) for run in self.runs}
+        slow = [key for key, motion in motions.items() if is_long(motion.longest_us)]
+        if slow:
+            seconds = collected(by_second(self.events.where(self.events["run"].isin(*slow))))
+            motions |= {key: with_seconds(motions[key], seconds[seconds["run"] == key]) for key in slow}
+        return motions
 
     def _follow(self) -> DataFrame:
         worlds = {}

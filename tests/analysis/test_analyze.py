@@ -69,6 +69,47 @@ def published_later(lines: Lines) -> Lines:
     return [json.dumps(event).encode() + b"\n" for event in events]
 
 
+def later(seconds: int, message: str = "") -> Callable[[Lines], Lines]:
+    """Deliveries (of one publication, or all) come that much later."""
+
+    def edit(lines: Lines) -> Lines:
+        events = [json.loads(line) for line in lines]
+        for event in events:
+            if event["kind"] == "DELIVERED" and message in ("", event["message"]):
+                event["t_us"] += seconds * 1_000_000
+        return [json.dumps(event).encode() + b"\n" for event in events]
+
+    return edit
+
+
+def without(kind: str, message: str) -> Callable[[Lines], Lines]:
+    return lambda lines: [
+        line for line in lines if f'"{kind}"'.encode() not in line or f'"{message}"'.encode() not in line
+    ]
+
+
+def held_up(path: Path, lost: str = "") -> None:
+    """B2 is away for 4 s of a run of 53 s, and what was published meanwhile comes 20 s late."""
+    edited(path, "c2", later(20, "p1:3"))
+    for at, kind in ((16, "FAULT_STARTED"), (20, "FAULT_ENDED")):
+        fault = {"t_us": sample.EPOCH_US + at * 1_000_000, "node": "harness", "detail": "B2", "type": "kill"}
+        edited(path, "harness", with_event(kind=kind, **fault))
+    edited(path, "c3", without("DELIVERED", lost))
+
+
+def overloaded(path: Path, lost: str) -> None:
+    """c4 gets everything 20 s late, the last of it 5 s before the end; no link loses anything."""
+    edited(path, "c4", later(20))
+    edited(path, "c3", without("DELIVERED", lost))
+    end = {"t_us": sample.EPOCH_US + 73_000_000, "node": "harness", "kind": "RUN_ENDED", "detail": "done"}
+    edited(path, "harness", lambda lines: [line for line in lines if b"RUN_ENDED" not in line])
+    edited(path, "harness", with_event(**end))
+    plan = json.loads((path / "plan.json").read_bytes())
+    for link in plan["network"]["links"]:
+        del link["bandwidth_bps"]
+    (path / "plan.json").write_text(json.dumps(plan))
+
+
 def damage_captures(path: Path) -> None:
     first, second, third, *_ = sorted((path / "pcap").iterdir())
     first.write_bytes(first.read_bytes()[:-9])
@@ -94,6 +135,13 @@ CASES: dict[str, Callable[[Path], None]] = {
     "damaged": damage_captures,
 }  # fmt: skip
 
+# The same with a publication every 2 s: these last long enough for hold-ups.
+SLOW_CASES: dict[str, Callable[[Path], None]] = {
+    "held up": held_up,
+    "held up and lost": lambda path: held_up(path, lost="p1:19"),
+    "overloaded and lost": lambda path: overloaded(path, lost="p1:18"),
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
@@ -109,6 +157,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("runs with a space")
     for name, spoil in CASES.items():
         sample.make_run(base / name, BROKERS, PUBLICATIONS, run=name)
+        spoil(base / name)
+    for name, spoil in SLOW_CASES.items():
+        sample.make_run(base / name, BROKERS, PUBLICATIONS, run=name, period_us=2_000_000)
         spoil(base / name)
     listed = json.loads((base / "dropped" / "manifest.json").read_bytes())["captures"]
     manifest(base / "dropped", captures=[{**listed[0], "dropped": 3}, *listed[1:]])
@@ -135,7 +186,7 @@ def _with_checks(path: Path) -> None:
 def analysis(spark: SparkSession, folders: Path) -> Analysis:
     from testbed.analysis import analyze
 
-    return analyze([folders / name for name in [*CASES, "tree"]], spark=spark)
+    return analyze([folders / name for name in [*CASES, *SLOW_CASES, "tree"]], spark=spark)
 
 
 def verdict(analysis: Analysis, run: str, name: str) -> tuple[str, str]:
@@ -170,6 +221,9 @@ def test_a_good_run_passes_every_check(analysis: Analysis) -> None:
         ("duplicate", "no duplicate delivery", "fail", "to c2"),
         ("phantom", "no phantom delivery", "fail", "p1:0 to c2"),
         ("missing", "no missing delivery", "fail", "to c3"),
+        ("held up", "no missing delivery", "pass", "pairs"),
+        ("held up and lost", "no missing delivery", "fail", "p1:19 to c3"),
+        ("overloaded and lost", "no missing delivery", "fail", "p1:18 to c3"),
         ("early", "causes come first", "fail", "before its cause"),
         ("unlogged", "wire agrees with logs", "fail", "B2 to B1, hello: log 0, wire 1"),
         ("dropped", "wire agrees with logs", "pass", "3 packets dropped"),
@@ -190,7 +244,8 @@ def test_what_is_wrong_is_found(analysis: Analysis, run: str, name: str, outcome
 
 def test_one_wrong_thing_fails_one_run_only(analysis: Analysis) -> None:
     failing = {run for run, _ in analysis.failed}
-    assert failing == {"bad line", "silent", "duplicate", "phantom", "missing", "early", "unlogged", "tree"}
+    wrong = {"bad line", "silent", "duplicate", "phantom", "missing", "early", "unlogged", "tree"}
+    assert failing == wrong | {"held up and lost", "overloaded and lost"}
 
 
 def test_tables_do_not_mix_runs(analysis: Analysis) -> None:

@@ -123,7 +123,7 @@ def test_documentation_lists_every_table_and_column() -> None:
 def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
     import pandas as pd
 
-    from protos.records import PortCounter, ProbeResult
+    from protos.records import FlowCounter, PortCounter, ProbeResult
     from testbed.analysis.small import read_small
     from testbed.analysis.tables import fidelity, hops, links, overhead, wire
     from testbed.analysis.wire.witness import FACT_SCHEMA
@@ -144,6 +144,7 @@ def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
         *overhead.LINK_COLUMNS,
     ]
     assert list(fidelity.fidelity(read_small(ProbeResult, {})).columns) == ["run", *fidelity.COLUMNS]
-    assert len(links.links(facts, read_small(PortCounter, {}), runs)) == 6
+    counters = read_small(PortCounter, {}), read_small(FlowCounter, {})
+    assert len(links.links(facts, *counters, runs)) == 6
     distribution = pd.DataFrame(columns=["run", "measure", "hops", "count"])
     assert list(hops.hops(distribution).columns) == ["run", *hops.COLUMNS]
