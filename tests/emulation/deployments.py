@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -68,9 +69,14 @@ def of_kind(folder: RunFolder, kind: str) -> list[LogEvent]:
     return [event for event in events(folder) if event.kind == kind]
 
 
-def guests_of(results: Path) -> list[int]:
-    """Processes that mention this test's results on their command line or hold files below it."""
-    found = []
+def guests_of(results: Path) -> dict[int, bytes]:
+    """Processes of this test's runs, with their command lines.
+
+    They name the results or the guest's control folder on their command line, or hold files below the results.
+    """
+    controls = [json.loads(path.read_bytes())["control"] for path in results.rglob("guest.json")]
+    marks = [str(results).encode(), *(control.encode() for control in controls)]
+    found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             argv = (entry / "cmdline").read_bytes()
@@ -78,15 +84,14 @@ def guests_of(results: Path) -> list[int]:
         except OSError:
             continue
         if int(entry.name) != os.getpid() and (
-            str(results).encode() in argv or any(file.startswith(str(results)) for file in files)
+            any(mark in argv for mark in marks) or any(file.startswith(str(results)) for file in files)
         ):
-            found.append(int(entry.name))
+            found[int(entry.name)] = argv[:200]
     return found
 
 
 def wait_until_gone(results: Path) -> None:
     deadline = time.monotonic() + 180  # of a clock that a busy machine does not slow
-    while guests_of(results) and time.monotonic() < deadline:
+    while (left := guests_of(results)) and time.monotonic() < deadline:
         time.sleep(0.2)
-    left = {pid: Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in guests_of(results)}
     assert left == {}
