@@ -72,7 +72,7 @@ def of_kind(folder: RunFolder, kind: str) -> list[LogEvent]:
 def guests_of(results: Path) -> dict[int, bytes]:
     """Processes of this test's runs, with their command lines.
 
-    They name the results or the guest's control folder on their command line, or hold files below the results.
+    They name the results or the guest's control folder in their command line, or hold files of the results.
     """
     controls = [json.loads(path.read_bytes())["control"] for path in results.rglob("guest.json")]
     marks = [str(results).encode(), *(control.encode() for control in controls)]
