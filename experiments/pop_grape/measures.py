@@ -1,4 +1,4 @@
-"""What section 5 measures, from the event logs of one run.
+"""What section 5 measures, from the evidence of one run.
 
 "Obtained at the end of the experiment": the last quarter of the publishing time, so that one minute's luck
 does not decide. All are averages over all brokers or over all deliveries; a broker that received nothing
@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pandas
-
-from experiments.pop_grape.logs import Logs
+from experiments.pop_grape.evidence import WINDOW_US, Evidence
 
 RELOCATION_TYPES = (
     "trace_result", "relocation_request", "relocation_answer", "trace_information_request",
@@ -23,38 +21,37 @@ RELOCATION_TYPES = (
 )  # fmt: skip
 AT_THE_END = 0.25
 MINUTE_US = 60_000_000
+PER_MINUTE = MINUTE_US // WINDOW_US
 
 
-def measure(logs: Logs) -> dict[str, Any]:
+def measure(run: Evidence) -> dict[str, Any]:
     """One row per run."""
-    times = [e.t_us for e in logs.published.values()]
-    begin, end = min(times), max(times)
-    since = end - int(AT_THE_END * (end - begin))
-    got = logs.delivered[logs.delivered.published_us >= since]
-    received = logs.received[(logs.received.t_us >= since) & (logs.received.t_us < end)]
-    late = logs.samples[logs.samples.t_us >= since].groupby("broker")
-    busiest = logs.samples[logs.samples.t_us > begin].groupby("broker").input.max()
+    since = run.end_us - int(AT_THE_END * (run.end_us - run.begin_us))
+    got = run.delivered[run.delivered.published_us >= since]
+    windows = run.windows(since, run.end_us)
+    late = run.load[run.load.window_s.isin(windows)]
+    sampled = late.assign(memory=late.memory.where(late.memory > 0)).groupby("broker")
+    publishing = run.windows(run.begin_us, run.end_us).start
+    busiest = run.load[run.load.window_s >= publishing].groupby("broker").input.max()
     return {
-        "message_rate": per_second_and_broker(len(received), end - since, len(logs.brokers)),
-        "publication_rate": per_second_and_broker(
-            int(received.publication.sum()), end - since, len(logs.brokers)
-        ),
-        "input_utilisation": float(late.input.mean().mean()),
-        "output_utilisation": float(late.output.mean().mean()),
+        "message_rate": per_second_and_broker(int(late.received.sum()), len(windows), run.brokers),
+        "publication_rate": per_second_and_broker(int(late.publications.sum()), len(windows), run.brokers),
+        "input_utilisation": float(sampled.input.mean().mean()),
+        "output_utilisation": float(sampled.output.mean().mean()),
         "overloaded": int((busiest > 1).sum()),
         "busiest": float(busiest.max()),
         "delay_ms": float(got.delay_us.mean()) / 1e3,
         "hops": float(got.hops.mean()),
-        "overhead": overhead_ratio(logs.overlay),
-        "deliveries": len(logs.delivered) - logs.duplicates,
-        "missing": logs.missing,
-        "duplicates": logs.duplicates,
-        "memory_mb": float(late.memory.mean().mean()) / 1e6,
+        "overhead": overhead_ratio(run.overlay),
+        "deliveries": len(run.delivered),
+        "missing": run.missing,
+        "duplicates": run.duplicates,
+        "memory_mb": float(sampled.memory.mean().mean()) / 1e6,
     }
 
 
-def per_second_and_broker(messages: int, duration_us: int, brokers: int) -> float:
-    return messages * 1e6 / duration_us / brokers
+def per_second_and_broker(messages: int, windows: int, brokers: int) -> float:
+    return messages * 1e6 / (windows * WINDOW_US) / brokers
 
 
 def overhead_ratio(overlay: Mapping[str, int]) -> float:
@@ -63,27 +60,30 @@ def overhead_ratio(overlay: Mapping[str, int]) -> float:
     return sum(overlay.get(type_, 0) for type_ in RELOCATION_TYPES) / total if total else 0.0
 
 
-def timeline(logs: Logs) -> Iterator[dict[str, Any]]:
+def timeline(run: Evidence) -> Iterator[dict[str, Any]]:
     """Minute by minute of publishing, for the figures with time as x axis."""
-    times = [e.t_us for e in logs.published.values()]
-    begin, minutes = min(times), (max(times) - min(times)) // MINUTE_US
-    received = dict(iter(logs.received.groupby((logs.received.t_us - begin) // MINUTE_US)))
-    for minute, got in logs.delivered.groupby((logs.delivered.published_us - begin) // MINUTE_US):
-        messages: pandas.DataFrame | None = received.get(minute)
-        if messages is not None and minute < minutes:
+    windows = run.windows(run.begin_us, run.end_us)
+    minutes = len(windows) // PER_MINUTE
+    begin_us = run.origin_us + windows.start * 1_000_000
+    delivered = dict(iter(run.delivered.groupby((run.delivered.published_us - begin_us) // MINUTE_US)))
+    load = dict(iter(run.load.groupby((run.load.window_s - windows.start) // 60)))
+    for minute in range(minutes):
+        got, messages = delivered.get(minute), load.get(minute)
+        if got is not None and messages is not None:
+            received = int(messages.received.sum())
             yield {
-                "minute": int(minute),
+                "minute": minute,
                 "delay_ms": float(got.delay_us.mean()) / 1e3,
                 "hops": float(got.hops.mean()),
-                "message_rate": per_second_and_broker(len(messages), MINUTE_US, len(logs.brokers)),
-                "control_share": float(1 - messages.publication.mean()),
+                "message_rate": per_second_and_broker(received, PER_MINUTE, run.brokers),
+                "control_share": 1 - int(messages.publications.sum()) / received if received else 0.0,
             }
 
 
-def relocations(logs: Logs) -> list[dict[str, Any]]:
+def relocations(run: Evidence) -> list[dict[str, Any]]:
     """Every selection and migration: path length, time, and the time that pings took."""
     rows = []
-    for event in logs.moves:
+    for event in run.moves:
         ping = re.search(r"ping_us=(\d+)", event.detail)
         rows.append(
             {

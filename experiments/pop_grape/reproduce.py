@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 
+from experiments.pop_grape import sensitivity
 from experiments.pop_grape.claims import CLAIMS
 from experiments.pop_grape.data import Data
 from experiments.pop_grape.figures import all_figures, figure_of
 from experiments.pop_grape.runs import Collected, is_done, run_all
 from experiments.pop_grape.systems import FIGURE_GROUPS, SCALES, planned_points, wanted_groups
+from testbed.emulation.engine import choose
 from testbed.errors import RunFailed
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge
 from testbed.runfolder import write_atomically
 
 ONLY_DONE = "POP_GRAPE_ONLY_DONE"  # set: judge the runs that are there, start none
-FIGURES = tuple(FIGURE_GROUPS)
+FIGURES = (*FIGURE_GROUPS, sensitivity.NAME)
 DEFAULT_ENGINE = {"smoke": "guest", "full": "simulate"}
 
 
 def reproduce(request: Request) -> list[Verdict]:
-    folder = ResultFolder(request)
+    """Every figure, or those named; the study of the lost settings only when it is named."""
+    named = tuple(f for f in request.figures if f != sensitivity.NAME)
+    verdicts = reproduce_figures(replace(request, figures=named)) if named or not request.figures else []
+    if sensitivity.NAME in request.figures:
+        verdicts += sensitivity.reproduce_sensitivity(request)
+    return verdicts
+
+
+def reproduce_figures(request: Request) -> list[Verdict]:
     scale = SCALES[request.scale]
     engine = request.engine or DEFAULT_ENGINE[request.scale]
+    if not os.environ.get(ONLY_DONE):
+        choose(engine, None)  # what cannot run here is refused before anything is written
+    folder = ResultFolder(request)
     seeds = list(range(1, (request.seeds or scale.seeds) + 1))
     raw = folder.path / "runs"
     groups = wanted_groups(scale, request.figures, engine)
@@ -31,7 +45,7 @@ def reproduce(request: Request) -> list[Verdict]:
     planned = len(points) * len(seeds)
     if os.environ.get(ONLY_DONE):
         points = [p for p in points if all(is_done(raw, p, seed) for seed in seeds)]
-    found = run_all(points, engine, seeds, raw, "local[*]", request.report)
+    found = run_all(points, engine, seeds, raw, "local[*]", request.report, scale.analysed)
     if not len(found.runs):
         raise RunFailed("no run of the experiment succeeded", hint=f"the logs are under {raw}")
     provenance = f"{engine} engine, {request.scale} scale, {len(seeds)} seed(s)"

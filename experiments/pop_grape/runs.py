@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pandas
 
-from experiments.pop_grape.logs import Logs
+from experiments.pop_grape import logs, tables
+from experiments.pop_grape.evidence import Evidence
 from experiments.pop_grape.measures import measure, relocations, timeline
 from experiments.pop_grape.systems import Planned
 from testbed.runfolder import RunFolder
@@ -36,8 +37,15 @@ class Collected:
 
 
 def run_all(
-    points: list[Planned], engine: str, seeds: list[int], folder: Path, master: str, say: Say
+    points: list[Planned],
+    engine: str,
+    seeds: list[int],
+    folder: Path,
+    master: str,
+    say: Say,
+    analysed: bool = False,
 ) -> Collected:
+    """`analysed`: measure from Spark's tables, not from the logs in one pass (the same, and slower)."""
     rows: list[dict[str, object]] = []
     moves: list[dict[str, object]] = []
     minutes: list[dict[str, object]] = []
@@ -49,16 +57,24 @@ def run_all(
         failed |= {name: done.reason for name, done in result.failed.items()}
         asked = [(point, seed, _run_of(result, point, seed)) for point in chosen for seed in seeds]
         done = [(point, seed, run) for point, seed, run in asked if run is not None]
-        for at, (point, seed, run) in enumerate(done):
-            say(f"measuring run {at + 1} of {len(done)}")
+        found = _evidences([run for *_, run in done], master, say, analysed)
+        for (point, seed, run), evidence in zip(done, found, strict=True):
             labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
-            logs = Logs(run)
-            rows.append({**labels, "engine": engine, **measure(logs)})
-            moves += [{**labels, **move} for move in relocations(logs)]
-            minutes += [{**labels, **minute} for minute in timeline(logs)]
+            rows.append({**labels, "engine": engine, **measure(evidence)})
+            moves += [{**labels, **move} for move in relocations(evidence)]
+            minutes += [{**labels, **minute} for minute in timeline(evidence)]
             manifests.append({**labels, **_manifest(run)})
     frames = [pandas.DataFrame(r) for r in (rows, moves, minutes)]
     return Collected(frames[0], frames[1], frames[2], manifests, failed)
+
+
+def _evidences(runs: list[RunFolder], master: str, say: Say, analysed: bool) -> Iterator[Evidence]:
+    if analysed and runs:
+        yield from tables.evidences(runs, master, say)
+        return
+    for at, run in enumerate(runs):
+        say(f"measuring run {at + 1} of {len(runs)}")
+        yield logs.evidence(run)
 
 
 def _manifest(run: RunFolder) -> dict[str, Any]:

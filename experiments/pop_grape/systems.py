@@ -70,6 +70,7 @@ class Scale:
     seeds: int
     changes: Settings = field(default_factory=dict)  # of the topology file
     groups: tuple[str, ...] = ()  # what is run when no figure is named; empty = all
+    analysed: bool = False  # every run is analysed with Spark, and measured from its tables
 
 
 SCALES = {
@@ -77,7 +78,7 @@ SCALES = {
         {"planetlab": 15, "cluster": 15}, "4min", (1, 8), (8,), 8, 1,
         {"clients.pub.count": 4, "clients.sub.per_publisher": 16, "clients.pub.publish.rate": "60/min",
          "capture.enabled": True, "probes.every": "5s"},
-        ("planetlab clustered", "planetlab random"),
+        ("planetlab clustered", "planetlab random"), analysed=True,
     ),
     "full": Scale({"planetlab": 63, "cluster": 127}, "18min", (1, 4, 16, 32, 63), (16, 63), 16, 3),
 }  # fmt: skip

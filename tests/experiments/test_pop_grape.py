@@ -12,7 +12,8 @@ from experiments.pop_grape.claims import CLAIMS
 from experiments.pop_grape.data import Data
 from experiments.pop_grape.figures import PANELS, all_figures, figure_of
 from experiments.pop_grape.measures import overhead_ratio, per_second_and_broker
-from experiments.pop_grape.reproduce import FIGURES
+from experiments.pop_grape.reproduce import FIGURES, reproduce
+from experiments.pop_grape.sensitivity import VARIANTS, points, steady
 from experiments.pop_grape.systems import (
     ALL_SYSTEMS,
     BASELINE,
@@ -24,6 +25,10 @@ from experiments.pop_grape.systems import (
     planned_points,
     wanted_groups,
 )
+from testbed.emulation.engine import Ability
+from testbed.emulation.host_engine import HostEngine
+from testbed.errors import InputError, TestbedError
+from testbed.figures.reproduction import Request
 from testbed.figures.verdict import judge
 from testbed.sweep.grid import point_id
 from testbed.sweep.point import Task, plan_of
@@ -39,7 +44,7 @@ def test_every_figure_of_the_report_can_be_asked_for() -> None:
     assert {f"5{letter}" for letter in "abcdefgh"} | {f"6{letter}" for letter in "abcdefgh"} <= set(FIGURES)
 
 
-@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("figure", FIGURE_GROUPS)
 def test_a_figure_runs_what_it_needs_and_no_more(figure: str) -> None:
     names = wanted_groups(FULL, [figure], "simulate")
     assert set(names) == set(FIGURE_GROUPS[figure])
@@ -54,6 +59,42 @@ def test_the_full_guest_set_is_the_wide_area_one() -> None:
     assert {p.system for p in points} == set(SYSTEMS)
     assert {p.spread for p in points if p.workload == "clustered"} == {1, 4, 16, 32, 63}
     assert [p.spread for p in points[:12]] == [1] * 4 + [16] * 4 + [63] * 4
+
+
+def test_an_engine_that_cannot_run_here_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HostEngine, "probe", lambda self: Ability(False, "no netem", "use --engine guest"))
+    request = Request("pop-grape", "smoke", tmp_path, engine="host", report=lambda line: None)
+    with pytest.raises(TestbedError, match="the host engine cannot run here: no netem"):
+        reproduce(request)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_study_of_lost_settings_is_for_the_simulator(tmp_path: Path) -> None:
+    request = Request("pop-grape", "full", tmp_path, ("sensitivity",), "guest", report=lambda line: None)
+    with pytest.raises(InputError, match="on the simulator only"):
+        reproduce(request)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_variant_of_the_lost_settings_changes_one_thing() -> None:
+    ours, *others = [points("full", v) for v in VARIANTS]
+    for variant, chosen in zip(VARIANTS[1:], others, strict=True):
+        for a, b in zip(ours, chosen, strict=False):
+            changed = {k: v for k, v in b.settings.items() if a.settings.get(k) != v}
+            assert changed == variant.changes
+        plan_of(Task("t", str(FOLDER / "planetlab.yaml"), "simulate", "", 1, chosen[0].settings))
+
+
+def test_a_conclusion_hangs_on_a_setting_when_its_verdict_changes() -> None:
+    claim = steady(next(c for c in CLAIMS if c.id == "F5a"))
+    rows = [("ours", "pass"), ("5 publishers", "pass"), ("10 Mbit/s", "fail"), ("20 publishers", "unknown")]
+    table = pandas.DataFrame([{"variant": v, "claim": "F5a", "outcome": o} for v, o in rows])
+    assert claim.check(table).holds is False
+    assert "10 Mbit/s: fail" in claim.check(table).measured
+    assert claim.check(table[table.outcome != "fail"]).holds is True
+    assert claim.check(table.replace("pass", "unknown")).holds is None
 
 
 def test_no_run_is_planned_twice() -> None:
@@ -79,7 +120,7 @@ def test_a_publisher_and_its_subscribers_run_on_one_machine() -> None:
 
 
 def test_a_rate_is_an_average_over_all_brokers() -> None:
-    assert per_second_and_broker(240, 60_000_000, 4) == 1.0
+    assert per_second_and_broker(240, windows=6, brokers=4) == 1.0
 
 
 def test_overhead_is_the_share_of_relocation_messages_between_brokers() -> None:
