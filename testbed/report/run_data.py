@@ -113,7 +113,7 @@ def fault_windows(events: Iterable[LogEvent], first_us: int, last_us: int) -> li
     for event in events:
         key = event.type, event.detail
         if event.kind == "FAULT_STARTED":
-            opened[key] = event.t_us
+            opened.setdefault(key, event.t_us)
         elif key in opened:
             found.append(_fault(key, opened.pop(key), event.t_us, first_us))
     found += [_fault(key, start, last_us, first_us) for key, start in opened.items()]

@@ -93,7 +93,9 @@ def test_events_kill_and_start_a_broker(tmp_path: Path) -> None:
     runner = Runner(plan, tmp_path)
     assert runner.end() == 0
     faults = [(event.kind, event.type) for event in runner.harness() if "FAULT" in event.kind]
-    assert faults == [("FAULT_STARTED", "kill"), ("FAULT_ENDED", "kill")]
+    assert faults == [
+        (kind, action) for kind in ("FAULT_STARTED", "FAULT_ENDED") for action in ("kill", "start")
+    ]
     assert "CRASHED" not in runner.kinds()
 
 

@@ -257,6 +257,30 @@ def test_a_killed_broker_is_no_crash_and_its_window_lasts_until_it_is_back() -> 
     assert play.end == s.Finish("done")
 
 
+def test_a_broker_that_is_started_disturbs_until_the_overlay_has_it() -> None:
+    play = with_events(Event("clients", SECOND, "kill", "B2"), Event("clients", 4 * SECOND, "start", "B2"))
+    play.until(60 * SECOND)
+    windows = [record for record in play.kinds() if record[1].startswith("FAULT_") and record[2] == "start"]
+    assert windows == [
+        (4_500_000, "FAULT_STARTED", "start", "B2"),
+        (5_000_000, "FAULT_ENDED", "start", "B2"),
+    ]
+
+
+def test_what_nobody_repairs_lasts_to_the_end_of_the_run() -> None:
+    play = with_events(
+        Event("clients", SECOND, "kill", "B2"), Event("clients", 2 * SECOND, "link_down", "l1")
+    )
+    play.until(60 * SECOND)
+    kinds = [record[1:] for record in play.kinds()]
+    assert kinds[-3:] == [
+        ("FAULT_ENDED", "kill", "B2"),
+        ("FAULT_ENDED", "link_down", "l1"),
+        ("RUN_ENDED", "", "done"),
+    ]
+    assert len({record[0] for record in play.kinds()[-3:]}) == 1
+
+
 def test_a_window_stays_open_while_the_overlay_is_not_whole() -> None:
     play = with_events(Event("clients", SECOND, "restart", "B2"))
     play.until(SECOND)

@@ -26,6 +26,7 @@ class Facts:
     counts: dict[tuple[str, str], int]  # (kind of event, type of message)
     delays: dict[tuple[str, str], int]  # of the first delivery
     migrated: list[tuple[str, str]]  # (client, broker)
+    faults: list[tuple[str, str, str]]  # (start or end, action, target), in order
     first_us: int  # the first publication, by the run's clock
 
 
@@ -33,6 +34,7 @@ def facts_of(folder: RunFolder) -> Facts:
     events = [event for path in sorted(folder.events.glob("*.jsonl")) for event in read_events(path)]
     ended = next(event.t_us for event in events if event.kind == "RUN_ENDED")
     events = sorted((e for e in events if e.t_us < ended), key=lambda e: e.t_us)
+    faults = [(e.kind, e.type, e.detail) for e in events if e.kind.startswith("FAULT_")]
     killed = {e.detail: e.t_us for e in events if e.kind == "FAULT_STARTED" and e.type == "kill"}
     delivered: dict[tuple[str, str], list[LogEvent]] = {}
     for event in events:
@@ -44,6 +46,7 @@ def facts_of(folder: RunFolder) -> Facts:
         dict(Counter((e.kind, e.type) for e in counted)),
         {pair: found[0].t_us - found[0].published_us for pair, found in delivered.items()},
         [(e.node, e.peer) for e in events if e.kind == "MIGRATED"],
+        faults,
         min(e.t_us for e in events if e.kind == "PUBLISHED"),
     )
 

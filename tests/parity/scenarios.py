@@ -118,7 +118,7 @@ SCENARIOS = {
             "broker-crash",
             CHAIN,
             duration="16s",
-            events="[{at: 4050ms, kill: B3}, {at: 7050ms, start: B3}]",
+            events="[{at: 4100ms, kill: B3}, {at: 7100ms, start: B3}]",
         ),
         Scenario(
             "churn",

@@ -63,6 +63,7 @@ class Parity:
         assert found.hops == expected.hops
         assert found.counts == expected.counts
         assert found.migrated == expected.migrated
+        assert found.faults == expected.faults
         if scenario.delays == "all":
             assert not far_apart(found, expected)
         elif scenario.delays == "bounded":

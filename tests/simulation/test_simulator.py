@@ -115,7 +115,8 @@ def test_a_killed_broker_comes_back_and_routes_are_repaired(tmp_path: Path) -> N
         Event("publishers", 8_000_000, "start", "B1"),
     ]
     events = simulate(chain(3, faults), tmp_path)
-    assert [e["type"] for e in of_kind(events, "FAULT_STARTED")] == ["kill"]
+    assert [e["type"] for e in of_kind(events, "FAULT_STARTED")] == ["kill", "start"]
+    assert [e["type"] for e in of_kind(events, "FAULT_ENDED")] == ["kill", "start"]
     ended = of_kind(events, "FAULT_ENDED")[0]["t_us"]
     late = [e["message"] for e in of_kind(events, "PUBLISHED") if e["t_us"] > ended + 2_000_000]
     got = Counter(e["message"] for e in of_kind(events, "DELIVERED") if e["node"] == "s2")

@@ -12,7 +12,9 @@ REPAIRS: dict[str, tuple[str, ...]] = {
     "link_up": ("link_down",),
     "heal": ("partition",),
 }
-OPENING = frozenset({"kill", "stop", "leave", "restart", "join", "link_down", "partition"})
+OPENING = frozenset({"kill", "stop", "leave", "start", "restart", "join", "link_down", "partition"})
+RETURNS = frozenset({"start", "restart", "join"})  # they disturb until the overlay has taken the broker in
+UNREPAIRED = "not repaired before the run ended"
 
 
 class FaultWindows:
@@ -26,8 +28,8 @@ class FaultWindows:
         return any(self.open.values())
 
     def begin(self, now_us: int, action: str, target: str, detail: str = "") -> Effect:
-        """The window is open from now on; `restart` and `join` only wait for the recovery."""
-        self.open[action, target] = action in ("restart", "join")
+        """The window is open from now on; that of a returning broker only waits for the recovery."""
+        self.open[action, target] = action in RETURNS
         return record(now_us, "FAULT_STARTED", action, target, detail)
 
     def repair(self, action: str, target: str) -> None:
@@ -42,6 +44,11 @@ class FaultWindows:
         for window in closed:
             del self.open[window]
         return [record(now_us, "FAULT_ENDED", action, target) for action, target in closed]
+
+    def end(self, now_us: int) -> list[Effect]:
+        """The run is over: what nobody repaired lasted until now."""
+        left, self.open = list(self.open), {}
+        return [record(now_us, "FAULT_ENDED", action, target, UNREPAIRED) for action, target in left]
 
 
 def at_once(now_us: int, action: str, target: str, detail: str = "") -> list[Effect]:

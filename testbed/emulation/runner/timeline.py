@@ -405,7 +405,7 @@ class Timeline:
         self.finished = True
         self.stage = "finished"
         ended = LogEvent(t_us=now_us, kind="RUN_ENDED", detail=status, content=reason)
-        return [Record(ended), Finish(status, reason)]  # type: ignore[arg-type]
+        return [*self._faults.end(now_us), Record(ended), Finish(status, reason)]  # type: ignore[arg-type]
 
     def _record(self, now_us: int, kind: Kind, detail: str, type: str = "", duration_us: int = 0) -> Record:
         return Record(LogEvent(t_us=now_us, kind=kind, detail=detail, type=type, duration_us=duration_us))
