@@ -4,7 +4,8 @@
   heartbeat for `heartbeat_timeout_us` it is gone. A lost stream alone is no leave; it may be redialled.
 - Links that a repair no longer wants are kept until all that it does want are up.
 - It keeps nothing on disk. Restarted, it hears for `gather_us` which links the brokers hold, takes
-  these as the overlay, and mends what does not connect. Meanwhile publications flow as before.
+  these as the overlay, and mends what does not connect. Meanwhile publications flow as before. A broker
+  that another one holds a link to is alive, so it is waited for: until it must have redialled or has left.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Coordinator(OverlayNode):
         self.members: dict[str, Member] = {}
         self.maintenance = Maintenance(settings, random or Random(0))
         self._gather_until: int | None = None
+        self._gather_limit = 0  # at the latest, also with brokers missing
         self._begun = False
         self._epoch = incarnation << EPOCHS
         self._target: set[Link] = set()
@@ -91,9 +93,13 @@ class Coordinator(OverlayNode):
 
     def _interest(self, now_us: int, peer: Peer, member: Member | None, body: TopicInterest) -> None:
         incarnation = process_incarnation(peer.incarnation)
+        if member is None and self._begun and body.links:
+            self._gather_again(now_us)
         if not self._begun:
             self.members[peer.name] = Member(body.topics, body.links, incarnation, now_us)
             self._log_member("JOINED", peer.name, "heard of", body.topics)
+            if self._gather_until == self._gather_limit and not self._awaited():
+                self._begin(now_us)
         elif member is None:
             self.members[peer.name] = Member(body.topics, body.links, incarnation, now_us)
             self._log_member("JOINED", peer.name, "joined", body.topics)
@@ -124,6 +130,24 @@ class Coordinator(OverlayNode):
             self._look(now_us)
 
     # ------------------------------------------------------------ rounds
+
+    def _awaited(self) -> set[str]:
+        """Brokers that others hold links to, but that have not been heard."""
+        return {other for member in self.members.values() for other in member.up} - self.members.keys()
+
+    def _gather_again(self, now_us: int) -> None:
+        """A broker of an overlay that was never heard of: with nothing to do with the rest of it, perhaps."""
+        self._begun = False
+        self._gather_until = self._gather_limit = now_us + self._patience_us()
+
+    def _patience_us(self) -> int:
+        return self.options.redial_max_us + self.settings.heartbeat_timeout_us
+
+    def _gathered(self, now_us: int) -> None:
+        if self._awaited() and now_us < self._gather_limit:
+            self._gather_until = self._gather_limit
+        else:
+            self._begin(now_us)
 
     def _begin(self, now_us: int) -> None:
         """What the brokers hold is the overlay; what is missing is added."""
@@ -202,6 +226,7 @@ class Coordinator(OverlayNode):
     def _up(self, now_us: int, peer: Peer) -> None:
         if not self._begun and self._gather_until is None and peer.kind == "broker":
             self._gather_until = now_us + self.settings.gather_us
+            self._gather_limit = self._gather_until + self._patience_us()
 
     def _next_us(self) -> int | None:
         silent = min((member.heard_us for member in self.members.values()), default=None)
@@ -215,7 +240,7 @@ class Coordinator(OverlayNode):
         for name in sorted(name for name, member in self.members.items() if member.heard_us <= limit):
             self._leave(now_us, name, "no heartbeat")
         if self._gather_until is not None and self._gather_until <= now_us:
-            self._begin(now_us)
+            self._gathered(now_us)
 
     # ------------------------------------------------------------ questions
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from watch import Watch
+
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
 from testbed.topology.plan import (
@@ -28,6 +30,7 @@ from testbed.topology.plan import (
 LATENCY_US = 5_000
 RUN_US = 30_000_000
 Events = list[dict[str, Any]]
+COORDINATORS = ("gather_us", "heartbeat_timeout_us", "coverage")  # settings; all others are the brokers'
 
 
 def overlay_plan(
@@ -36,13 +39,16 @@ def overlay_plan(
     events: Iterable[Event] = (),
     *,
     later: Iterable[str] = (),
+    others: Mapping[str, Sequence[str]] | None = None,
+    declared: bool = True,
     maintenance: str = "shadow",
     run_us: int = RUN_US,
     **settings: Any,
 ) -> Plan:
     """A host and a subscriber for every broker; `publishers`: broker -> topic, 20 publications a second.
 
-    Brokers in `later` are started by an event, with their subscribers.
+    Brokers in `later` are started by an event, with their subscribers; so are `o-BROKER`, clients that
+    want the topics of `others`. Brokers declare the topics of their subscriber, or learn them from it.
     """
     names = list(interests)
     absent = set(later)
@@ -50,7 +56,7 @@ def overlay_plan(
     nodes = [Node("sw", "switch")]
     nodes += [Node(host, "host", f"10.0.0.{at + 1}") for at, host in enumerate(hosts.values())]
     wires = [Link(f"l{at}", host, "sw", latency_us=LATENCY_US) for at, host in enumerate(hosts.values())]
-    own = {key: value for key, value in settings.items() if key not in ("gather_us", "heartbeat_timeout_us")}
+    own = {key: value for key, value in settings.items() if key not in COORDINATORS}
     shared = {key: value for key, value in settings.items() if key not in own}
     brokers = [
         Broker(
@@ -67,22 +73,28 @@ def overlay_plan(
             hosts[name],
             f"10.0.0.{at + 2}",
             5000,
-            algorithm={"name": "topic_connected", "coordinator": "C", "topics": list(interests[name]), **own},
+            algorithm={
+                "name": "topic_connected",
+                "coordinator": "C",
+                "topics": list(interests[name]) if declared else [],
+                **own,
+            },
             on_crash="continue",
         )
         for at, name in enumerate(names)
     ]
+    wanted = {f"s-{name}": interests[name] for name in names if interests[name]}
+    wanted |= {f"o-{name}": topics for name, topics in (others or {}).items()}
     subscribers = [
         Client(
-            f"s-{name}",
-            hosts[name],
-            name,
+            id_,
+            hosts[id_[2:]],
+            id_[2:],
             "subs",
-            subscriptions=[SubscriptionPlan(f"[class,eq,'{topic}']") for topic in interests[name]],
+            subscriptions=[SubscriptionPlan(f"[class,eq,'{topic}']") for topic in topics],
             on_crash="continue",
         )
-        for name in names
-        if interests[name]
+        for id_, topics in wanted.items()
     ]
     sources = [
         Client(
@@ -94,7 +106,7 @@ def overlay_plan(
         )
         for name, topic in publishers.items()
     ]
-    now = [c.id for c in subscribers if c.broker not in absent]
+    now = [c.id for c in subscribers if c.broker not in absent and c.id.startswith("s-")]
     return Plan(
         "overlay",
         1,
@@ -117,16 +129,25 @@ def at(seconds: float, action: str, target: str) -> Event:
 
 
 def simulate(plan: Plan, folder: Path) -> Events:
+    return simulate_watched(plan, folder)[0]
+
+
+def simulate_watched(plan: Plan, folder: Path) -> tuple[Events, Watch]:
+    """Topic-connectivity is looked at after every round, and whenever the overlay is up."""
     log = SimulatedLog(folder / "simulation.jsonl")
     simulator = Simulator(plan, log, lambda tell: None)
+    watch = Watch(simulator)
     simulator.begin()
-    while simulator.step(1000):
-        pass
+    while simulator.step(1):
+        watch.look()
     simulator.end()
     log.close()
     assert simulator.outcome is not None
     assert simulator.outcome.status == "done", simulator.outcome.reason
-    return [json.loads(line) for line in (folder / "simulation.jsonl").read_bytes().splitlines()]
+    events = [json.loads(line) for line in (folder / "simulation.jsonl").read_bytes().splitlines()]
+    assert watch.rounds == len(of_kind(events, "REPAIRED")) > 0, "a round was not looked at"
+    assert watch.ups > 0
+    return events, watch
 
 
 def of_kind(events: Events, kind: str, **fields: Any) -> Events:

@@ -268,6 +268,46 @@ def test_a_restarted_coordinator_takes_what_the_brokers_hold() -> None:
     assert len(links(bench)) == 3, "B4 was left out, and is linked once"
 
 
+def test_a_broker_that_others_hold_links_to_is_waited_for() -> None:
+    bench = Bench(Coordinator("C", CoordinatorSettings(heartbeat_timeout_us=60 * S), incarnation=2))
+    bench.up("B1")
+    bench.tell("B1", TopicInterest(("news",), ("B2",)))
+    assert "REPAIRED" not in kinds(bench.wait(4 * S)), "two seconds would do without B2"
+    bench.up("B2")
+    assert kinds(bench.tell("B2", TopicInterest(("news",), ("B1",)))).count("REPAIRED") == 1
+    assert links(bench) == {("B1", "B2")}
+
+
+def test_it_is_not_waited_for_without_end() -> None:
+    """The longest redial (5 s) and a heartbeat time-out after the gathering, it is taken for dead."""
+    bench = Bench(Coordinator("C", CoordinatorSettings(heartbeat_timeout_us=3 * S), incarnation=2))
+    for name in ("B1", "B3"):
+        bench.up(name)
+        bench.tell(name, TopicInterest(("news",), ("B2",)))
+    seen = []
+    for _ in range(11):
+        bench.tell("B1", Heartbeat(1))
+        bench.tell("B3", Heartbeat(1))
+        seen.append("REPAIRED" in kinds(bench.wait(S)))
+    assert seen.index(True) == 9
+    assert links(bench) == {("B1", "B3")}
+
+
+def test_an_island_that_is_heard_of_late_keeps_its_links() -> None:
+    bench = Bench(Coordinator("C", CoordinatorSettings(heartbeat_timeout_us=60 * S), incarnation=2))
+    for name, other in (("B1", "B2"), ("B2", "B1")):
+        bench.up(name)
+        bench.tell(name, TopicInterest(("news",), (other,)))
+    bench.wait(2 * S)
+    assert links(bench) == {("B1", "B2")}
+    bench.up("B3")
+    early = bench.tell("B3", TopicInterest(("sport",), ("B4",)))
+    assert not any(isinstance(body, OverlayOrder) for body in sent(early, "B3")), "it goes on as it is"
+    bench.up("B4")
+    bench.tell("B4", TopicInterest(("sport",), ("B3",)))
+    assert links(bench) == {("B1", "B2"), ("B3", "B4")}
+
+
 def test_clients_have_no_business_with_it(coordinator: Bench) -> None:
     coordinator.up("p", "client")
     answer = sent(coordinator.tell("p", subscription("[class,eq,'news']"), 3), "p")[0]

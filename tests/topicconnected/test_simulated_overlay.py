@@ -113,6 +113,16 @@ def test_a_restarted_coordinator_recovers_the_overlay_from_the_brokers(tmp_path:
     assert early == [], "publications flow without a coordinator"
 
 
+@pytest.mark.parametrize("down_s", [5, 23])
+def test_brokers_that_redial_late_are_waited_for(tmp_path: Path, down_s: int) -> None:
+    """Without a coordinator they dial ever more rarely, at last every five seconds."""
+    events_ = [at(3, "kill", "C"), at(3 + down_s, "start", "C")]
+    plan = overlay_plan(INTERESTS, PUBLISHERS, events_, run_us=(18 + down_s) * 1_000_000)
+    events = simulate(plan, tmp_path)
+    assert [(r["kind"], r["added"]) for r in rounds(events)] == [("build", 5), ("recover", 0)]
+    assert missing(events, [f"s-{b}" for b in INTERESTS], INTERESTS) == []
+
+
 def test_the_coordinator_dies_before_it_has_repaired_a_leave(tmp_path: Path) -> None:
     victims = busiest(simulate(overlay_plan(INTERESTS, PUBLISHERS, run_us=1_000_000), tmp_path))
     victim = next(v for v in victims if v not in ("B1", "B2"))
