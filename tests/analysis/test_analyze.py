@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,15 +141,6 @@ SLOW_CASES: dict[str, Callable[[Path], None]] = {
     "held up and lost": lambda path: held_up(path, lost="p1:19"),
     "overloaded and lost": lambda path: overloaded(path, lost="p1:18"),
 }
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    from testbed.analysis.session import start
-
-    session = start("local[2]")
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="session")
