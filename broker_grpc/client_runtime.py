@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from broker_grpc.client_machine import ClientMachine
+from typing import Generic, Protocol, TypeVar
+
 from broker_grpc.clock import RunClock
 from broker_grpc.eventlog import EventLog
 from broker_grpc.limits import Limits
+from broker_grpc.machine import Machine
 from broker_grpc.peers import Dialler
 from broker_grpc.runtime import Runtime
 from broker_grpc.tls import TlsFiles
 
 
-class ClientRuntime(Runtime):
-    """Dials the brokers that its machine asks for, and redials what is lost."""
+class NamedMachine(Machine, Protocol):
+    @property
+    def id(self) -> str: ...
 
-    machine: ClientMachine
+
+M = TypeVar("M", bound=NamedMachine)
+
+
+class ClientRuntime(Runtime, Generic[M]):
+    """Dials the brokers that its machine asks for, and redials what is lost.
+
+    The machine is a `ClientMachine`, or one that plays it by a plan.
+    """
+
+    machine: M
 
     def __init__(
         self,
-        machine: ClientMachine,
+        machine: M,
         clock: RunClock,
         log: EventLog,
         *,

@@ -383,12 +383,4 @@ def _broker_look(status: Mapping[str, object]) -> BrokerLook:
 
 
 def _client_look(script: ClientScript) -> ClientLook:
-    machine = script.machine
-    wanted = [item for item in machine.items.values() if not item.is_advertisement]
-    return ClientLook(
-        connected=machine.broker in machine.connected,
-        subscribed=sum(bool(item.id) for item in wanted),
-        wanted=len(wanted),
-        published=machine.published,
-        delivered=machine.delivered,
-    )
+    return ClientLook(**script.status())

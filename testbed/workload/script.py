@@ -8,8 +8,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from broker_grpc.client_machine import ClientMachine, ClientOptions
+from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter
 from broker_grpc.machine import Answered, DeadlineReached, Effects, Stimulus
 from protos.messages import Envelope
@@ -18,6 +20,13 @@ from testbed.workload.schedule import offsets_us
 from testbed.workload.sources import Attributes, advertisements, publications
 
 Action = Callable[[int], Effects]
+ABSENT: dict[str, Any] = {
+    "connected": False,
+    "subscribed": 0,
+    "wanted": 0,
+    "published": 0,
+    "delivered": 0,
+}  # of no script
 
 
 class ClientScript:
@@ -51,6 +60,10 @@ class ClientScript:
         self._quiet = False
 
     @property
+    def id(self) -> str:
+        return self.plan.id
+
+    @property
     def started(self) -> bool:
         """Connected, and everything asked for at time zero is acknowledged."""
         return not self._awaited and self.machine.broker in self.machine.connected
@@ -64,10 +77,11 @@ class ClientScript:
         for text in advertisements_of(self.plan):
             effects += self._request(self.machine.advertise(now_us, parse_filter(text), self.plan.group))
         for one in self.plan.subscriptions:
+            filter_ = parse_filter(one.filter)
             if one.at_us:
-                self._at(one.at_us, partial(self._subscribe, one=one))
+                self._at(one.at_us, partial(self._subscribe, one=one, filter_=filter_))
             else:
-                effects += self._subscribe(now_us, one, first=True)
+                effects += self._subscribe(now_us, one, filter_, first=True)
         self._schedule()
         return effects
 
@@ -76,8 +90,8 @@ class ClientScript:
         self._awaited.add(token)
         return list(effects)
 
-    def _subscribe(self, now_us: int, one: SubscriptionPlan, first: bool = False) -> Effects:
-        token, effects = self.machine.subscribe(now_us, parse_filter(one.filter), one.group)
+    def _subscribe(self, now_us: int, one: SubscriptionPlan, filter_: Filter, first: bool = False) -> Effects:
+        token, effects = self.machine.subscribe(now_us, filter_, one.group)
         if first:
             self._awaited.add(token)
         if one.until_us:
@@ -95,6 +109,17 @@ class ClientScript:
         """Graceful: withdraw everything, disconnect; `machine.closed` says when it is done."""
         self._agenda.clear()
         return self.machine.close(now_us)
+
+    def status(self) -> dict[str, Any]:
+        machine = self.machine
+        subscriptions = [item for item in machine.items.values() if not item.is_advertisement]
+        return {
+            "connected": machine.broker in machine.connected,
+            "subscribed": sum(bool(item.id) for item in subscriptions),
+            "wanted": len(subscriptions),
+            "published": machine.published,
+            "delivered": machine.delivered,
+        }
 
     # ------------------------------------------------------------ publications
 
