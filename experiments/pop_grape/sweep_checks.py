@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -62,12 +62,20 @@ def weights(metric: str, value: str, rises: bool) -> Check:
     return trend({w: f"{metric}{w}" for w in FALLING}, value, rises, NEARLY)
 
 
-def twins(a: str, b: str, slack: float = 0.1) -> Check:
-    """Virtually equal: delay, hops and message rate."""
+EFFECT = ("delay_ms", "hops", "message_rate")
+PLACEMENT = (
+    "delay_ms",
+    "hops",
+    "publication_rate",
+)  # not changed by the algorithm's own messages
+
+
+def twins(a: str, b: str, values: Sequence[str] = EFFECT, slack: float = 0.1) -> Check:
+    """Virtually equal in each of these."""
 
     def check(data: Data) -> Finding:
         gaps = {}
-        for value in ("delay_ms", "hops", "message_rate"):
+        for value in values:
             found = at_spread(data, {0: a, 1: b}, value)
             if found is None:
                 return Finding(None, "", "these runs were not made")

@@ -32,6 +32,7 @@ from testbed.figures.reproduction import Request
 from testbed.figures.verdict import judge
 from testbed.sweep.grid import point_id
 from testbed.sweep.point import Task, plan_of
+from testbed.topology.document import read_document
 
 FULL, SMOKE = SCALES["full"], SCALES["smoke"]
 FOLDER = Path(__file__).parents[2] / "experiments" / "pop_grape"
@@ -97,6 +98,15 @@ def test_a_conclusion_hangs_on_a_setting_when_its_verdict_changes() -> None:
     assert claim.check(table.replace("pass", "unknown")).holds is None
 
 
+@pytest.mark.parametrize(("ours", "shared"), [("planetlab", "planetlab-63"), ("cluster", "cluster-127")])
+def test_the_two_testbeds_are_those_of_the_shipped_topologies(ours: str, shared: str) -> None:
+    """The clients differ: theirs are for a quick look."""
+    here = read_document(FOLDER / f"{ours}.yaml").data
+    there = read_document(FOLDER.parents[1] / "topologies" / f"{shared}.yaml").data
+    for part in ("network", "brokers", "overlay"):
+        assert here[part] == there[part], part
+
+
 def test_no_run_is_planned_twice() -> None:
     points = planned_points(FULL, groups(FULL))
     ids = [point_id(p.settings, 1) + p.testbed for p in points]
@@ -145,7 +155,7 @@ def made_up() -> Data:
             {
                 "testbed": point.testbed, "system": point.system, "workload": point.workload,
                 "spread": point.spread, "seed": 1, "message_rate": rate, "input_utilisation": rate,
-                "output_utilisation": rate, "delay_ms": 500 * delay,
+                "output_utilisation": rate, "publication_rate": rate, "delay_ms": 500 * delay,
                 "hops": 0.0 if point.spread == 1 else hops,
                 "overhead": 0.3 if point.system.startswith("POP") else 0.03, "overloaded": 0, "busiest": 0.1,
                 "missing": 0, "duplicates": 0, "deliveries": 1000, "memory_mb": float("nan"),
@@ -181,6 +191,7 @@ def test_every_claim_has_its_own_name() -> None:
         ("F5a", "load100", "message_rate", 2.0), ("F5c", "delay100", "delay_ms", 900.0),
         ("G22", "POP", "missing", 1), ("G22", "POP", "duplicates", 1), ("F5f", "load100", "overhead", 0.5),
         ("G2", "POP", "message_rate", 0.9), ("F5a1", "POP", "hops", 2.0),
+        ("W7p", "delay1", "publication_rate", 0.9),
     ],
 )  # fmt: skip
 def test_a_claim_can_fail(claim: str, system: str, column: str, value: float) -> None:
