@@ -37,9 +37,12 @@ class PrimaryBackup:
         """weight(u) = |u.neighbours| + |u.primaries| of all nodes; NOBODY where excluded."""
         self._fit()
         size = len(self.overlay.name)
-        weights: Weights = self.overlay.degrees[:size] + self._served[:size]
+        weights = self._combined(self.overlay.degrees[:size], self._served[:size])
         weights[list(bits(excluded))] = NOBODY
         return weights
+
+    def _combined(self, degrees: Weights, primaries: Weights) -> Weights:
+        return degrees + primaries
 
     def clear(self, v: int) -> None:
         for u in bits(self.backups.pop(v, 0)):

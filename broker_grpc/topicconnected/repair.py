@@ -5,7 +5,7 @@ Shared by the naive and the shadow algorithms, which differ only in the nodes th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from broker_grpc.topicconnected.components import component_of
@@ -63,7 +63,15 @@ def mend(overlay: Overlay[Any, Any], topics: int, candidates: int, former: int, 
     (or the topic was connected without it), so only those are looked for. Only candidates with a topic
     to connect can get a link; the maximum degree not to be raised is that of all candidates.
     """
-    split = {t: _pieces(overlay, t, former) for t in bits(topics)}
+    split = {t: pieces_of(overlay, t, former) for t in bits(topics)}
+    top = max((overlay.degree[i] for i in bits(candidates)), default=0)
+    return join_pieces(overlay, split, candidates, top, rho)
+
+
+def join_pieces(
+    overlay: Overlay[Any, Any], split: Mapping[int, Sequence[int]], candidates: int, top: int, rho: float
+) -> list[Edge]:
+    """Algorithm 2 for topics in pieces; `top` is the maximum degree not to be raised."""
     split = {t: pieces for t, pieces in split.items() if len(pieces) > 1}
     if not split:
         return []
@@ -77,7 +85,6 @@ def mend(overlay: Overlay[Any, Any], topics: int, candidates: int, former: int, 
         after & ~_local(local, overlay.neighbours[i] & candidates & useful)
         for i, after in zip(nodes, later_nodes(len(nodes)), strict=True)
     ]
-    top = max(overlay.degree[i] for i in bits(candidates))
     chooser = LowEdges(groups, potential, [overlay.degree[i] for i in nodes], top, rho)
     added = [(nodes[u], nodes[v]) for u, v in chooser.choose()]
     for u, v in added:
@@ -85,7 +92,7 @@ def mend(overlay: Overlay[Any, Any], topics: int, candidates: int, former: int, 
     return added
 
 
-def _pieces(overlay: Overlay[Any, Any], topic: int, former: int) -> list[int]:
+def pieces_of(overlay: Overlay[Any, Any], topic: int, former: int) -> list[int]:
     members = overlay.subscribers[topic]
     rest = former & members
     pieces = []

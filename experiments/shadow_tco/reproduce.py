@@ -15,17 +15,20 @@ from testbed.figures.verdict import Verdict, judge
 
 ALL_SYSTEMS = ["shadow-pd-1", "shadow-pd-2", "shadow-pd-3", "shadow-pd-4", "shadow-greedy", "naive"]
 COMPUTED = ("2", "3", "4", "5", "6", "7", "8")
-FIGURES = (*COMPUTED, "emulated")
+FIGURES = (*COMPUTED, "emulated", "sensitivity")
 POPULARITIES: tuple[Popularity, ...] = ("uniform", "zipf", "exponential")
 SCALES = {
     "smoke": (Setting(nodes=150, topics=30, smallest=3, largest=15, rounds=60), 10),
-    "full": (Setting(), 10),
+    "full": (Setting(), 50),
 }
 SEED = 1
 
 
 def reproduce(request: Request) -> list[Verdict]:
-    """Figures 2 to 8 are computed; `emulated` is the same maintenance as a running system."""
+    """Figures 2 to 8 are computed; `emulated` is the same maintenance as a running system.
+
+    `sensitivity` is only for who asks for it.
+    """
     verdicts = []
     if any(request.wants(figure) for figure in COMPUTED):
         verdicts += compute(request)
@@ -33,6 +36,10 @@ def reproduce(request: Request) -> list[Verdict]:
         from experiments.shadow_tco.emulated import emulate
 
         verdicts += emulate(request)
+    if "sensitivity" in request.figures:
+        from experiments.shadow_tco.sensitivity import vary
+
+        vary(request, SCALES[request.scale][0], SEED)
     return verdicts
 
 
