@@ -192,13 +192,16 @@ def maintained() -> ShadowMaintenance:
 
 def test_a_node_with_no_topics_needs_no_links(maintained: ShadowMaintenance) -> None:
     assert maintained.join(9, []) == []
+    assert is_topic_connected(maintained.overlay)
     assert maintained.leave(9) == []
     assert is_topic_connected(maintained.overlay)
 
 
 def test_a_topic_with_one_subscriber_needs_no_links(maintained: ShadowMaintenance) -> None:
     assert maintained.join(9, [77]) == []
+    assert is_topic_connected(maintained.overlay)
     assert maintained.leave(9) == []
+    assert is_topic_connected(maintained.overlay)
 
 
 def test_the_last_subscriber_leaves(maintained: ShadowMaintenance) -> None:
@@ -219,6 +222,7 @@ def test_a_node_and_all_its_backups_leave_together(maintained: ShadowMaintenance
 
 def test_rejoin_with_other_topics(maintained: ShadowMaintenance) -> None:
     maintained.leave(0)
+    assert is_topic_connected(maintained.overlay)
     maintained.join(0, [3])
     assert is_topic_connected(maintained.overlay)
     assert maintained.overlay.topics[maintained.overlay.index[0]].bit_count() == 1

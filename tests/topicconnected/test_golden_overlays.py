@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from broker_grpc.topicconnected.backups import build_greedily
+from broker_grpc.topicconnected.components import is_topic_connected
 from broker_grpc.topicconnected.lowoda import low_oda
 from broker_grpc.topicconnected.naive import NaiveMaintenance
 from broker_grpc.topicconnected.overlay import Overlay
@@ -29,6 +30,7 @@ def after(maintenance: ShadowMaintenance | NaiveMaintenance, changes: list[Churn
             maintenance.leave(change.node)
         else:
             maintenance.join(change.node, change.topics)
+        assert is_topic_connected(maintenance.overlay)
     return digest(maintenance.overlay)
 
 

@@ -18,8 +18,10 @@ from broker_grpc.machine import (
     PeerUp,
     Received,
     Send,
+    Stimulus,
 )
 from broker_grpc.topicconnected.broker import TopicBroker
+from broker_grpc.topicconnected.components import is_topic_connected
 from broker_grpc.topicconnected.coordinator import Coordinator
 from broker_grpc.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from protos.messages import (
@@ -60,28 +62,34 @@ def subscription(text: str, id_: str = "") -> Subscription:
 
 
 class Bench:
-    """One machine, told things at given seconds."""
+    """One machine, told things at given seconds; a coordinator's overlay is connected after each of them."""
 
     def __init__(self, machine: TopicBroker | Coordinator) -> None:
         self.machine = machine
         self.now_us = 0
 
+    def _handle(self, stimulus: Stimulus) -> Effects:
+        effects = self.machine.handle(self.now_us, stimulus)
+        if isinstance(self.machine, Coordinator):
+            assert is_topic_connected(self.machine.maintenance.overlay)
+        return effects
+
     def tell(self, peer: str, body: Body | Envelope, request: int = 0) -> Effects:
         envelope = body if isinstance(body, Envelope) else Envelope(body, 0, request)
-        return self.machine.handle(self.now_us, Received(peer, envelope))
+        return self._handle(Received(peer, envelope))
 
     def up(self, peer: str, kind: Any = "broker", incarnation: int = 1) -> Effects:
-        return self.machine.handle(self.now_us, PeerUp(peer, kind, hello_incarnation(incarnation, 1)))
+        return self._handle(PeerUp(peer, kind, hello_incarnation(incarnation, 1)))
 
     def down(self, peer: str) -> Effects:
-        return self.machine.handle(self.now_us, PeerDown(peer, "cut"))
+        return self._handle(PeerDown(peer, "cut"))
 
     def wait(self, us: int) -> Effects:
         """Everything that falls due until then."""
         end, effects = self.now_us + us, []
         while (due := self.machine.next_deadline_us()) is not None and due <= end:
             self.now_us = max(self.now_us, due)
-            effects += self.machine.handle(self.now_us, DeadlineReached())
+            effects += self._handle(DeadlineReached())
         self.now_us = end
         return effects
 
