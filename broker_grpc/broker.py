@@ -6,7 +6,7 @@ Both drivers run this machine. See `machine` for the contract, `content.routing`
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -54,6 +54,7 @@ from protos.messages import (
     TraceResult,
     Unadvertisement,
     Unsubscription,
+    Value,
 )
 from protos.records import LogEvent
 
@@ -97,7 +98,7 @@ class Broker:
             self._station = Station(
                 options,
                 self.links,
-                self.routing.prt.index,
+                self._match_counted,
                 self._outbox,
                 output,
                 self.monitor,
@@ -202,6 +203,9 @@ class Broker:
             envelope = accepted
         targets = self._match(envelope.body.attributes)  # type: ignore[union-attr]
         self._distribute(now_us, source, envelope, targets, 0, 0)
+
+    def _match_counted(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
+        return self._match(attributes), self.routing.prt.index.candidates
 
     def _matched(
         self, now_us: int, arrival: Arrival, targets: set[str], queueing_us: int, matching_us: int

@@ -9,15 +9,15 @@ have arrived and go their way. Routing messages are void with their stream: the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from broker_grpc.config import BrokerOptions
-from broker_grpc.content.index import FilterIndex
 from broker_grpc.links import Links
 from broker_grpc.outbox import Outbox
 from broker_grpc.service import Arrival, InputQueue, Monitor, OutputQueue
-from protos.messages import Envelope, Publication
+from protos.messages import Envelope, Publication, Value
 
+Match = Callable[[Mapping[str, Value]], tuple[set[str], int]]  # targets, and how many filters were looked at
 Matched = Callable[[int, Arrival, set[str], int, int], None]  # now, ..., targets, queueing_us, matching_us
 Controlled = Callable[[str, Envelope], None]
 
@@ -26,12 +26,12 @@ class Station:
     """`matched` is called with the result of matching a publication, `controlled` for any other message."""
 
     def __init__(
-        self, options: BrokerOptions, links: Links, index: FilterIndex, outbox: Outbox, output: OutputQueue,
+        self, options: BrokerOptions, links: Links, match: Match, outbox: Outbox, output: OutputQueue,
         monitor: Monitor, matched: Matched, controlled: Controlled,
     ) -> None:  # fmt: skip
         self._options = options
         self._links = links
-        self._index = index
+        self._match = match
         self._outbox = outbox
         self._output = output
         self._monitor = monitor
@@ -84,9 +84,8 @@ class Station:
             return
         cost, body = self._options.control_us, arrival.envelope.body
         if isinstance(body, Publication):
-            self._targets = self._index.match_hops(body.attributes)
-            cost = self._options.matching_us
-            cost += self._index.candidates * self._options.matching_per_candidate_us
+            self._targets, candidates = self._match(body.attributes)
+            cost = self._options.matching_us + candidates * self._options.matching_per_candidate_us
         self._input.finish_us = now_us + cost
 
     def _finish(self, at_us: int) -> None:

@@ -12,6 +12,7 @@ import time
 from broker_grpc.broker import Broker
 from broker_grpc.machine import Effects, Log, Machine, Received
 from broker_grpc.service import Monitor
+from broker_grpc.topicconnected.node import OverlayNode
 
 
 class Stopwatch:
@@ -38,6 +39,6 @@ class Stopwatch:
 
 def stopwatch_for(machine: Machine) -> Stopwatch | None:
     """None when the machine models its own times, or has none."""
-    if isinstance(machine, Broker) and not machine.options.has_service_model:
+    if isinstance(machine, Broker | OverlayNode) and not machine.options.has_service_model:
         return Stopwatch(machine.monitor)
     return None

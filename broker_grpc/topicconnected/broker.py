@@ -39,6 +39,7 @@ from protos.messages import (
     TopicInterest,
     Unadvertisement,
     Unsubscription,
+    Value,
 )
 from protos.records import LogEvent
 
@@ -79,23 +80,34 @@ class TopicBroker(OverlayNode):
 
     # ------------------------------------------------------------ publications
 
-    def _received(self, now_us: int, source: str, envelope: Envelope) -> None:
-        if envelope.body.__class__ is not Publication or self.links.get(source) is None:
-            super()._received(now_us, source, envelope)
-        elif source in self.links.clients:
-            self._from_client(now_us, source, envelope, envelope.body)
-        else:
-            self._from_broker(now_us, source, envelope, envelope.body)
+    def _match(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
+        """A topic is looked up; only what its subscriptions ask beyond it are filters to look at."""
+        return set(), self.interests.filters(attributes)
 
-    def _from_client(self, now_us: int, source: str, envelope: Envelope, publication: Publication) -> None:
+    def _publication(
+        self, now_us: int, source: str, peer: Peer | None, envelope: Envelope,
+        queueing_us: int, matching_us: int,
+    ) -> None:  # fmt: skip
+        if peer is None:
+            return self._outbox.drop(source, envelope, "not connected")
+        if peer.kind == "client":
+            fresh = self._from_client(source, envelope)
+        else:
+            fresh = self._from_broker(source, envelope)
+        if fresh is not None:
+            self._flood(now_us, source, fresh, queueing_us, matching_us)
+
+    def _from_client(self, source: str, envelope: Envelope) -> Envelope | None:
+        """What is to be flooded: nothing when it is refused or was here before."""
+        publication: Publication = envelope.body  # type: ignore[assignment]
         try:
             self._check(source, publication)
         except BrokerError as error:
-            return self._outbox.refuse(source, error.reason, str(error), envelope.request, publication.id)
+            self._outbox.refuse(source, error.reason, str(error), envelope.request, publication.id)
+            return None
         if envelope.request:
             self._outbox.send(source, Ack(publication.id), envelope.request)
-        if self._is_new(publication.id):
-            self._flood(now_us, source, Envelope(publication))
+        return Envelope(publication) if self._is_new(publication.id) else None
 
     def _check(self, source: str, publication: Publication) -> None:
         check_attributes(publication.attributes)
@@ -109,9 +121,10 @@ class TopicBroker(OverlayNode):
                 f"broker {self.id} takes no part in topic {topic!r}; advertise it here first"
             )
 
-    def _from_broker(self, now_us: int, source: str, envelope: Envelope, publication: Publication) -> None:
+    def _from_broker(self, source: str, envelope: Envelope) -> Envelope | None:
+        publication: Publication = envelope.body  # type: ignore[assignment]
         if self._is_new(publication.id):
-            return self._flood(now_us, source, envelope)
+            return envelope
         self.duplicates += 1
         self._outbox.log(
             LogEvent(
@@ -125,6 +138,7 @@ class TopicBroker(OverlayNode):
                 detail="duplicate",
             )
         )
+        return None
 
     def _is_new(self, id_: str) -> bool:
         if id_ in self._seen:
@@ -134,13 +148,15 @@ class TopicBroker(OverlayNode):
             self._seen.popitem(last=False)
         return True
 
-    def _flood(self, now_us: int, source: str, envelope: Envelope) -> None:
+    def _flood(
+        self, now_us: int, source: str, envelope: Envelope, queueing_us: int, matching_us: int
+    ) -> None:
         publication: Publication = envelope.body  # type: ignore[assignment]
         outbox, size = self._outbox, publication_size(envelope)
         self.publications += 1
         outbox.effects.append(
             Log(LogEvent(now_us, 0, self.id, "PROCESSED", "publication", source, publication.id,
-                         envelope.hops, size, publication.published_us))
+                         envelope.hops, size, publication.published_us, queueing_us, matching_us))
         )  # fmt: skip
         subscribers = self.interests.subscribers(publication.attributes)
         if subscribers:

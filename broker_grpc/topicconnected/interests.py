@@ -99,3 +99,7 @@ class LocalInterests:
         """Clients to notify, sorted, each once."""
         wants = self._by_topic.get(str(attributes.get(TOPIC, "")), {})
         return sorted({want.client for want in wants.values() if want.filter.matches(attributes)})
+
+    def filters(self, attributes: Mapping[str, Value]) -> int:
+        """How many filters `subscribers` looks at."""
+        return len(self._by_topic.get(str(attributes.get(TOPIC, "")), ()))
