@@ -37,6 +37,11 @@ class Reproduction(Strict):
     def name(self) -> str:
         return "/".join(word for word in (self.paper, self.scale, self.engine) if word)
 
+    @property
+    def folder(self) -> str:
+        """In the night's folder; its log and results/<paper>/<scale> lie there."""
+        return self.name.replace("/", "-")
+
     def words(self) -> list[str]:
         """The arguments of `testbed reproduce`."""
         found = [self.paper, "--scale", self.scale]

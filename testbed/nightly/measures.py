@@ -13,6 +13,11 @@ from testbed.nightly.choice import Measure, Reproduction
 from testbed.nightly.history import Row
 
 
+def result_folders(root: Path) -> list[Path]:
+    """What a reproduction left below `root`: <paper>/<scale>, then its parts, <scale>-<part>."""
+    return sorted((p.parent for p in root.glob("*/*/manifest.json")), key=lambda p: (len(p.name), p.name))
+
+
 def measured(folder: Path, reproduction: Reproduction, night: str) -> list[Row]:
     """Measures and claims. A table or column that is not there gives no row."""
     commit = json.loads((folder / "manifest.json").read_bytes()).get("commit", "")

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-from testbed.figures.reproduction import folder_name
+from testbed.nightly.child import State, Tick, reproduce
 from testbed.nightly.choice import Choice, Reproduction
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison, judge
-from testbed.nightly.measures import failed_invariants, measured
+from testbed.nightly.measures import failed_invariants, measured, result_folders
+from testbed.nightly.unfinished import (
+    Unfinished,
+    commit_of_code,
+    read_unfinished,
+    take_over,
+    write_unfinished,
+)
 
-State = Literal["done", "failed", "out of time", "not started"]
 NIGHT = re.compile(r"\d{8}T\d{6}")
 SPARE = 1.2  # a reproduction is not begun when its last time and a fifth would not fit
-PATIENCE_S = 20.0  # between asking and forcing
+AGAIN = 0.9  # one that was ended is begun anew only with about the time it had; less would end the same way
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Ran:
     name: str
     state: State
     seconds: float = 0.0
-    folder: str = ""  # relative to the nightly folder
+    folders: tuple[str, ...] = ()  # relative to the nightly folder; the main one first
     invariants: tuple[str, ...] = ()
     detail: str = ""
 
@@ -46,35 +48,47 @@ class Night:
     def code(self) -> int:
         """1 for a regression, a failed invariant or a failed reproduction. No time left is no failure."""
         bad = any(r.state == "failed" or r.invariants for r in self.ran)
-        return 1 if bad or any(c.regression for c in self.comparisons) else 0
+        if bad or any(c.regression for c in self.comparisons):
+            return 1
+        return INTERRUPTED if any(r.state == "interrupted" for r in self.ran) else 0
 
 
 Say = Callable[[str], None]
 
 
-def run_night(folder: Path, choice: Choice, budget_s: float, say: Say, now: float | None = None) -> Night:
+def run_night(
+    folder: Path,
+    choice: Choice,
+    budget_s: float,
+    say: Say,
+    now: float | None = None,
+    tick: Tick = lambda *_: None,
+) -> Night:
     """`folder` is results/nightly."""
     folder.mkdir(parents=True, exist_ok=True)
     history = read_history(folder / "history.jsonl")
     night = Night(time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)))
-    deadline = time.monotonic() + budget_s
+    work = Work(folder, night.id, history, time.monotonic() + budget_s, say, tick, commit_of_code())
     tonight: list[Row] = []
-    for reproduction in longest_waiting_first(choice.reproductions, history):
-        left = deadline - time.monotonic()
-        ran, rows = _run_one(
-            folder, reproduction, night.id, left, last_seconds(reproduction.name, history), say
-        )
-        say(f"{ran.name}: {ran.state} {ran.detail}".rstrip())
+    for reproduction in longest_waiting_first(choice.reproductions, history, work.unfinished):
+        ran, rows = work.run(reproduction)
+        say(f"{ran.name}: {ran.state}{f' in {ran.seconds:.0f} s' if ran.state == 'done' else ''}")
+        if ran.detail:
+            say(f"  {ran.detail}")
         night.ran.append(ran)
         tonight += rows
         append_history(folder / "history.jsonl", rows)
+        if ran.state == "interrupted":
+            break
     night.comparisons.extend(judge(tonight, history, [r.name for r in night.ran if r.state == "done"]))
     return night
 
 
-def longest_waiting_first(choice: Sequence[Reproduction], history: Sequence[Row]) -> list[Reproduction]:
-    """So that a small budget still reaches all of them in turn."""
-    last: dict[str, str] = {}
+def longest_waiting_first(
+    choice: Sequence[Reproduction], history: Sequence[Row], unfinished: dict[str, Unfinished]
+) -> list[Reproduction]:
+    """So that a small budget still reaches all of them in turn; a try that was ended was a turn."""
+    last = {name: one.night for name, one in unfinished.items()}
     for row in history:
         last[row.reproduction] = max(row.night, last.get(row.reproduction, ""))
     return sorted(choice, key=lambda r: last.get(r.name, ""))
@@ -85,66 +99,87 @@ def last_seconds(name: str, history: Sequence[Row]) -> float:
     return max(took, key=lambda row: row.night).value if took else 0.0
 
 
-def _run_one(
-    folder: Path, reproduction: Reproduction, night: str, left: float, expected: float, say: Say
-) -> tuple[Ran, list[Row]]:
-    if left < SPARE * expected or left <= 0:
-        return Ran(reproduction.name, "not started", detail=f"{max(left, 0):.0f} s left"), []
-    say(f"{reproduction.name}: started")
-    begun = time.monotonic()
-    state, detail = reproduce(reproduction, folder / night, left)
-    seconds = time.monotonic() - begun
-    name = folder_name(reproduction.scale, reproduction.engine)
-    where = folder / night / reproduction.paper.replace("-", "_") / name
-    if state != "done" or not (where / "manifest.json").exists():
-        return Ran(reproduction.name, "failed" if state == "done" else state, seconds, detail=detail), []
-    rows = measured(where, reproduction, night)
-    rows.append(Row(night, reproduction.name, "wall time", seconds, seconds=True))
-    bad = tuple(failed_invariants(where))
-    return Ran(reproduction.name, "done", seconds, str(where.relative_to(folder)), bad), rows
+@dataclass
+class Work:
+    folder: Path
+    night: str
+    history: list[Row]
+    deadline: float
+    say: Say
+    tick: Tick
+    commit: str
+    unfinished: dict[str, Unfinished] = field(init=False)
 
+    def __post_init__(self) -> None:
+        self.unfinished = read_unfinished(self.folder)
 
-def reproduce(reproduction: Reproduction, results: Path, timeout_s: float) -> tuple[State, str]:
-    """In a process group of its own, so that all of it ends when the time is over."""
-    results.mkdir(parents=True, exist_ok=True)
-    start = [sys.executable, "-c", "from testbed.cli import main; main()", "reproduce"]
-    log = results / f"{reproduction.name.replace('/', '-')}.log"
-    with log.open("wb") as out:
-        child = subprocess.Popen(
-            [*start, *reproduction.words(), "--results", str(results)],
-            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
-        )  # fmt: skip
-        try:
-            code = child.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            _end(child)
-            return "out of time", f"after {timeout_s:.0f} s; see {log.name}"
-        except BaseException:
-            _end(child)
-            raise
-    return ("done", "") if code == 0 else ("failed", f"code {code}: {last_line(log)}")
+    def run(self, wanted: Reproduction) -> tuple[Ran, list[Row]]:
+        left = self.deadline - time.monotonic()
+        before = self.unfinished.get(wanted.name)
+        goes_on = before is not None and (before.commit, before.words) == (self.commit, wanted.words())
+        lacking = "" if goes_on and left > 0 else self._lacking(wanted, before, left)
+        if lacking:
+            return Ran(wanted.name, "not started", detail=lacking), []
+        goes_on = take_over(self.folder, before, wanted, self.night, self.commit)
+        how = f"goes on where {before.night} ended" if goes_on and before else "started"
+        self.say(f"{wanted.name}: {how}, {left:.0f} s left")
+        began = time.monotonic()
+        root = self.folder / self.night / wanted.folder
+        state, detail = reproduce(wanted, root, left, self.tick)
+        seconds = time.monotonic() - began
+        spent = seconds + (before.seconds if goes_on and before else 0.0)
+        if state in ("out of time", "interrupted"):
+            return self._keep(wanted, state, seconds, spent, detail), []
+        if self.unfinished.pop(wanted.name, None):
+            write_unfinished(self.folder, self.unfinished.values())
+        folders = result_folders(root)
+        if state != "done" or not folders:
+            return Ran(wanted.name, "failed", seconds, detail=detail or "it left no results"), []
+        return self._done(wanted, folders, spent)
 
+    def _lacking(self, wanted: Reproduction, before: Unfinished | None, left: float) -> str:
+        """Why there is not enough time to begin; empty when there is."""
+        took = last_seconds(wanted.name, self.history)
+        if left <= 0:
+            return "no time left"
+        if left < SPARE * took:
+            return f"{left:.0f} s left; it took {took:.0f} s the last time"
+        if before is not None and left < AGAIN * before.last_seconds:
+            return f"{left:.0f} s left; {before.last_seconds:.0f} s did not do the last time"
+        return ""
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(child.pid, number)
-            child.wait(PATIENCE_S)
-        except ProcessLookupError:
-            break
-        except subprocess.TimeoutExpired:
-            continue
+    def _keep(self, wanted: Reproduction, state: State, seconds: float, spent: float, detail: str) -> Ran:
+        """Nothing of it is lost: the next night with the same code goes on from here."""
+        self.unfinished[wanted.name] = Unfinished(
+            wanted.name, self.night, wanted.words(), self.commit, spent, seconds
+        )
+        write_unfinished(self.folder, self.unfinished.values())
+        said = "the next night goes on from here if the code is the same"
+        if not self.commit:
+            said = "the next night starts anew, for the code has no commit or changes to it"
+        return Ran(wanted.name, state, seconds, detail=f"{detail}; {said}")
 
-
-def last_line(log: Path) -> str:
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    def _done(self, wanted: Reproduction, folders: list[Path], spent: float) -> tuple[Ran, list[Row]]:
+        rows = [row for where in folders for row in measured(where, wanted, self.night)]
+        rows.append(Row(self.night, wanted.name, "wall time", spent, seconds=True))
+        bad = tuple(line for where in folders for line in failed_invariants(where))
+        names = tuple(str(where.relative_to(self.folder)) for where in folders)
+        return Ran(wanted.name, "done", spent, names, bad), rows
 
 
 def tidy(folder: Path, keep: int) -> list[str]:
     """Removes all but the newest `keep` nights; the history keeps their numbers."""
-    nights = sorted(p.name for p in folder.iterdir() if p.is_dir() and NIGHT.fullmatch(p.name))
+    nights = nights_in(folder)
     old = nights[: max(0, len(nights) - keep)]
     for name in old:
         shutil.rmtree(folder / name)
     return old
+
+
+def nights_in(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir() if p.is_dir() and NIGHT.fullmatch(p.name))
+
+
+def disk_use(folder: Path) -> int:
+    """Bytes on the disk, as du counts them."""
+    return sum(p.lstat().st_blocks * 512 for p in folder.rglob("*"))

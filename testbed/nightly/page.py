@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas
 
 from testbed.nightly.history import Row
 from testbed.nightly.judge import Comparison, Outcome
 from testbed.nightly.night import Night, Ran
-from testbed.report.html_table import Link, html_table
+from testbed.report.html_table import Link, Prose, html_table
 from testbed.report.html_table import Outcome as Mark
 from testbed.report.page import Section, badge, figure, frame, page
 from testbed.report.svg import COLOURS, Axis, Chart
@@ -52,22 +53,26 @@ def nightly_page(night: Night, history: Sequence[Row]) -> str:
 
 
 def _ran(ran: Sequence[Ran]) -> str:
-    rows = [
-        {
-            "name": Link(r.name, f"{r.folder}/report.html") if r.folder else r.name,
+    rows = []
+    for r in ran:
+        main, *parts = r.folders or ("",)
+        row = {
+            "name": Link(r.name, f"{main}/report.html") if main else r.name,
             "state": r.state,
-            "seconds": round(r.seconds),
-            "invariants": "; ".join(r.invariants) or ("none failed" if r.state == "done" else None),
-            "detail": r.detail,
+            "seconds": round(r.seconds) if r.seconds else None,
+            "invariants": Prose("; ".join(r.invariants) or ("none failed" if r.state == "done" else "")),
+            "detail": Prose(r.detail),
         }
-        for r in ran
-    ]
+        rows.append(row)
+        for part in parts:  # kept apart from the main results, and a page of its own
+            link = Link(f"{r.name}: {Path(part).name}", f"{part}/report.html")
+            rows.append({"name": link, "state": "part of it", "invariants": Prose(""), "detail": Prose("")})
     headings = {
         "name": "reproduction",
         "state": "state",
         "seconds": "s",
         "invariants": "invariants",
-        "detail": "",
+        "detail": "what was said",
     }
     return html_table(pandas.DataFrame(rows), "", headings)
 

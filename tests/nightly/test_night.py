@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pandas
 import pytest
 
 from testbed.cli.app import main
+from testbed.cli.nightly import only_one
 from testbed.errors import InputError
 from testbed.nightly import night as nights
+from testbed.nightly.child import State, reproduce
 from testbed.nightly.choice import Choice, Reproduction, read_choice
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison
-from testbed.nightly.measures import failed_invariants
+from testbed.nightly.measures import failed_invariants, result_folders
 from testbed.nightly.night import Night, Ran, longest_waiting_first, run_night, tidy
 from testbed.nightly.page import nightly_page
+from testbed.nightly.unfinished import Unfinished, read_unfinished, write_unfinished
 
 SMALL = """
 reproductions:
@@ -90,13 +97,133 @@ def test_no_time_left_is_said_and_no_failure(tmp_path: Path) -> None:
     night = run_night(tmp_path, choice, 60, said.append)
     assert [r.state for r in night.ran] == ["not started"]
     assert night.code == 0
-    assert said == ["shadow-tco/smoke: not started 60 s left"]
+    assert said == ["shadow-tco/smoke: not started", "  60 s left; it took 100 s the last time"]
 
 
 def test_a_reproduction_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    state, detail = nights.reproduce(Reproduction(paper="shadow-tco", scale="full"), tmp_path, 1.0)
+    ticks: list[str] = []
+    wanted = Reproduction(paper="shadow-tco", scale="full")
+    state, detail = reproduce(wanted, tmp_path, 2.5, lambda name, seconds, line: ticks.append(line))
     assert state == "out of time"
-    assert "shadow-tco-full.log" in detail
+    assert detail.startswith("ended after 2 s, at: ")
+    assert ticks
+
+
+PART = "pop_grape/smoke/part"
+
+
+class Fake:
+    """Stands for the reproduction's process: leaves a part, and is done when it finds one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *states: State) -> None:
+        self.states = list(states)
+        self.found: list[bool] = []
+        self.commit = "c0ffee"
+        monkeypatch.setattr(nights, "reproduce", self)
+        monkeypatch.setattr(nights, "commit_of_code", lambda: self.commit)
+
+    def __call__(self, wanted: Reproduction, root: Path, left: float, tick: object) -> tuple[State, str]:
+        state = self.states.pop(0)
+        self.found.append((root / PART).exists())
+        (root / PART).mkdir(parents=True, exist_ok=True)
+        if state == "done":
+            (root / PART).with_name("manifest.json").write_text('{"commit": "c0ffee"}')
+            (root / PART).with_name("verdicts.json").write_text("[]")
+        return state, "said"
+
+    def night(self, folder: Path, at: float, *papers: str, budget_s: float = 600) -> Night:
+        wanted = tuple(Reproduction(paper=paper) for paper in papers)
+        return run_night(folder, Choice(reproductions=wanted), budget_s, lambda line: None, at * 86400)
+
+
+def test_what_was_ended_goes_on_the_next_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = Fake(monkeypatch, "out of time", "out of time", "done")
+    first = fake.night(tmp_path, 1, "pop-grape")
+    assert first.code == 0
+    assert "the next night goes on" in first.ran[0].detail
+    assert [r.state for r in fake.night(tmp_path, 2, "pop-grape").ran] == ["out of time"]
+    third = fake.night(tmp_path, 3, "pop-grape")
+    assert fake.found == [False, True, True]
+    assert third.ran[0].folders == ("19700104T000000/pop-grape-smoke/pop_grape/smoke",)
+    assert (tmp_path / third.ran[0].folders[0] / "part").exists()
+    assert read_unfinished(tmp_path) == {}
+    assert not (tmp_path / "19700102T000000" / "pop-grape-smoke").exists()  # moved, not copied
+
+
+@pytest.mark.parametrize("commit", ["another", ""])
+def test_other_code_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
+    fake = Fake(monkeypatch, "out of time", "done")
+    fake.night(tmp_path, 1, "pop-grape")
+    fake.commit = commit
+    fake.night(tmp_path, 2, "pop-grape")
+    assert fake.found == [False, False]
+
+
+def test_a_long_one_does_not_starve_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = Fake(monkeypatch, "out of time", "done", "done")
+    fake.night(tmp_path, 1, "long")  # it used up all the time
+    assert [r.name for r in fake.night(tmp_path, 2, "long", "short").ran] == ["short/smoke", "long/smoke"]
+
+
+def test_with_other_code_it_is_begun_only_with_the_time_it_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = Fake(monkeypatch)
+    old = Unfinished("long/smoke", "19700101T000000", ["long", "--scale", "smoke"], "old", 900.0, 500.0)
+    write_unfinished(tmp_path, [old])
+    (ran,) = fake.night(tmp_path, 2, "long", budget_s=300).ran
+    assert (ran.state, ran.detail) == ("not started", "300 s left; 500 s did not do the last time")
+
+
+def test_an_interrupted_night_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = Fake(monkeypatch, "done", "interrupted")
+    night = fake.night(tmp_path, 1, "a", "b", "c")
+    assert [(r.name, r.state) for r in night.ran] == [("a/smoke", "done"), ("b/smoke", "interrupted")]
+    assert night.code == 130
+    assert {row.reproduction for row in read_history(tmp_path / "history.jsonl")} == {"a/smoke"}
+    assert list(read_unfinished(tmp_path)) == ["b/smoke"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_night_that_is_ended_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "set.yaml").write_text("reproductions: [{paper: shadow-tco, scale: full}]")
+    words = ["nightly", "--set", str(tmp_path / "set.yaml"), "--results", str(tmp_path)]
+    start = [sys.executable, "-c", "from testbed.cli import main; main()", *words]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as night:
+        assert night.stderr is not None
+        assert "shadow-tco/full: started" in night.stderr.readline()
+        (child,) = children_of(night.pid)
+        night.send_signal(number)
+        out, _ = night.communicate(timeout=120)
+    assert night.returncode == 130
+    assert "interrupted: shadow-tco/full: ended after" in out
+    assert not Path(f"/proc/{child}").exists()
+    assert "interrupted" in (tmp_path / "nightly" / "index.html").read_text()
+    assert list(read_unfinished(tmp_path / "nightly")) == ["shadow-tco/full"]
+
+
+def children_of(pid: int) -> list[int]:
+    """Waits for the first."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    while not (found := [int(word) for word in listed.read_text().split()]):
+        time.sleep(0.01)
+    return found
+
+
+def test_one_night_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with only_one(tmp_path / "nightly"):
+        assert nightly("--results", tmp_path) == 1
+    assert "another night is running" in capsys.readouterr().err
+
+
+def test_the_parts_of_a_reproduction_are_looked_at(tmp_path: Path) -> None:
+    for name in ("smoke-emulated", "smoke"):
+        (tmp_path / "shadow_tco" / name).mkdir(parents=True)
+        (tmp_path / "shadow_tco" / name / "manifest.json").write_text("{}")
+    assert [p.name for p in result_folders(tmp_path)] == ["smoke", "smoke-emulated"]
+    page = nightly_page(Night("n", [Ran("s", "done", 5, ("n/s/x/smoke", "n/s/x/smoke-emulated"))]), [])
+    assert 'href="n/s/x/smoke-emulated/report.html"' in page
 
 
 def test_a_reproduction_that_fails(tmp_path: Path) -> None:
@@ -110,7 +237,7 @@ def test_a_reproduction_that_fails(tmp_path: Path) -> None:
 def test_who_waited_longest_comes_first() -> None:
     a, b, c = (Reproduction(paper=name) for name in "abc")
     history = [Row("20260102", "a/smoke", "m", 1), Row("20260101", "b/smoke", "m", 1)]
-    assert longest_waiting_first([a, b, c], history) == [c, b, a]
+    assert longest_waiting_first([a, b, c], history, {}) == [c, b, a]
 
 
 def test_exit_code() -> None:
