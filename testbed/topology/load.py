@@ -33,7 +33,7 @@ from testbed.topology.resolve.observation import build_capture, build_probes
 from testbed.topology.resolve.overlay import build_overlay
 from testbed.topology.resolve.phases import build_phases, instant
 from testbed.topology.resolve.report import Report
-from testbed.topology.resolve.workloads import add_interests, build_workloads
+from testbed.topology.resolve.workloads import add_interests, add_templates, build_workloads
 from testbed.topology.schema import TopologyFile
 from testbed.topology.schema.processes import ProgramGroup
 from testbed.topology.schema_errors import explain
@@ -131,6 +131,7 @@ def build_clients(
     publishers = [client for client in placed.clients if client.publications]
     made = build_workloads(file, publishers, brokers, report)
     add_interests(file, placed.clients, report)
+    add_templates(file, placed.clients, publishers, report)
     for client in placed.clients:
         check_filters(client, placed.drafts[client.id], report)
     placed.clients += made.clients

@@ -202,6 +202,26 @@ CASES = {
         "s: {workload: random, shares: {low: 50%, medium: 0%, high: 0%}}}",
         "shares of rate classes must add up to 1",
     ),
+    "templates of nobody": ("clients: {s: {templates: {}}}", "no publisher of stock quotes to subscribe to"),
+    "bad template": (
+        "clients: {p: {publish: {parameters: {symbol: A}}}, s: {templates: {shares: {'[class,eq': 100%}}}}",
+        "no filter: ",
+    ),
+    "unknown place in a template": (
+        "clients: {p: {publish: {parameters: {symbol: A}}}, "
+        "s: {templates: {shares: {'[class,eq,STOCK],[high,>,{hihg}]': 100%}}}}",
+        "a quote has no 'hihg'; did you mean 'high'?",
+    ),
+    "bad shares of templates": (
+        "clients: {p: {publish: {parameters: {symbol: A}}}, "
+        "s: {templates: {shares: {'[class,eq,STOCK]': 50%}}}}",
+        "shares of templates must add up to 1, not 0.5",
+    ),
+    "idle without symbol": (
+        "clients: {p: {publish: {parameters: {symbol: A}}}, "
+        "s: {templates: {idle: 5%, shares: {'[class,eq,STOCK]': 100%}}}}",
+        "`idle` needs a template with {symbol}",
+    ),
     "too many topics": ("clients: {c: {topics: {topics: 2, per_client: 3}}}", "cannot have 3 of 2 topics"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -84,6 +85,73 @@ def test_topic_interests() -> None:
     assert sum(counts.values()) == 150
     assert all(len({s.filter for s in client.subscriptions}) == 3 for client in made.clients)
     assert counts["[class,eq,'t0']"] > counts["[class,eq,'t15']"]
+
+
+TEMPLATES = """
+name: x
+seed: {seed}
+network: {{generator: star, nodes: 4}}
+brokers: {{B: {{count: 4}}}}
+clients:
+  pub: {{for_each: {{symbol: [YHOO, IBM, AMZN]}}, publish: {{source: stock}}}}
+  sub: {{kind: subscriber, count: 200, templates: {{per_client: 20{more}}}}}
+"""
+
+
+def drawn(seed: int = 1, more: str = "") -> Plan:
+    return plan_of(TEMPLATES.format(seed=seed, more=more))
+
+
+def test_templates_are_drawn_by_the_probabilities_of_panda() -> None:
+    """etc/panda/generator.cfg: 10, 10, 20, 39, 20 and 1 %, up to 20 subscriptions per client."""
+    found = Counter(s.group for client in drawn().clients for s in client.subscriptions)
+    wanted = {"symbol+high": 0.10, "symbol+low": 0.10, "symbol+volume": 0.20, "symbol": 0.39}
+    wanted |= {"volume": 0.20, "all": 0.01}
+    assert sum(found.values()) == 4000
+    assert found.keys() == wanted.keys()
+    for label, share in wanted.items():
+        deviation = (share * (1 - share) / 4000) ** 0.5
+        assert abs(found[label] / 4000 - share) < 4 * deviation, label
+
+
+def test_templates_ask_for_what_is_published() -> None:
+    """A threshold is the value of some quote of the symbol, which half of its other quotes exceed."""
+    made = drawn()
+    subscriptions = [s for client in made.clients for s in client.subscriptions]
+    quotes = {
+        symbol: list(islice(publications(client.publications, client.seed), 1080))
+        for client in made.clients
+        if client.publications is not None and (symbol := client.publications.parameters["symbol"])
+    }
+    for label in ("symbol+high", "symbol+low", "symbol+volume"):
+        own = [parse_filter(s.filter) for s in subscriptions if s.group == label]
+        assert {dict(one.equalities)["symbol"] for one in own} == {"YHOO", "IBM", "AMZN"}
+        shares = [
+            sum(matches(one, quote) for quote in quotes[dict(one.equalities)["symbol"]]) / 1080 for one in own
+        ]
+        assert 0.45 < sum(shares) / len(shares) < 0.55, label
+
+
+def test_templates_follow_from_the_seed_alone() -> None:
+    def texts(made: Plan) -> list[list[str]]:
+        return [[s.filter for s in client.subscriptions] for client in made.clients]
+
+    assert texts(drawn(1)) == texts(drawn(1))
+    assert texts(drawn(1)) != texts(drawn(2))
+
+
+def test_idle_templates_match_nothing() -> None:
+    found = [s for client in drawn(more=", idle: 25%").clients for s in client.subscriptions]
+    idle = [s for s in found if s.group == "idle"]
+    assert 0.22 < len(idle) / len(found) < 0.28
+    assert all("[symbol,eq,'NONE']" in s.filter for s in idle)
+
+
+def test_templates_of_ones_own() -> None:
+    made = drawn(more=""", shares: {"[class,eq,'STOCK'],[close,>,{open}]": 100%}""")
+    one = made.clients[-1].subscriptions[0]
+    assert one.group == "close"
+    assert re.fullmatch(r"\[class,eq,'STOCK'\],\[close,>,[0-9.]+\]", one.filter)
 
 
 def test_advertisements_follow_from_the_source() -> None:

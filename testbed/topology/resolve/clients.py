@@ -136,7 +136,8 @@ class BrokerPicker:
 def _client(draft: ClientDraft, broker: Broker, file: TopologyFile, sites: Sites, report: Report) -> Client:
     subscriptions = [_subscription(one) for one in draft.setting("subscribe") or []]
     publish = publications(draft, file, report)
-    check_kind(draft, publish is not None, bool(subscriptions) or draft.spec.topics is not None, report)
+    drawn = draft.spec.topics is not None or draft.spec.templates is not None
+    check_kind(draft, publish is not None, bool(subscriptions) or drawn, report)
     return Client(
         id=draft.id,
         node=_node(draft, broker, file, sites, report),
@@ -206,7 +207,7 @@ def check_kind(draft: ClientDraft, publishes: bool, subscribes: bool, report: Re
     if kind == "publisher" and not publishes:
         report.add(draft.path, f"publisher {draft.id!r} publishes nothing", "add `publish:`", key=True)
     elif kind == "subscriber" and not subscribes:
-        hint = "add `subscribe:` or `workload:`"
+        hint = "add `subscribe:`, `topics:`, `templates:` or `workload:`"
         report.add(draft.path, f"subscriber {draft.id!r} subscribes to nothing", hint, key=True)
     elif not publishes and not subscribes:
         hint = "add `publish:` or `subscribe:`"

@@ -1,4 +1,4 @@
-"""Subscribers made from a rule: rated subscriptions to a group of publishers, or interests in topics."""
+"""Subscribers made from a rule: rated subscriptions to a group of publishers, topics, or templates."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from testbed.topology.seeding import Draw, seed_for
 from testbed.workload import topics
 from testbed.workload.placement import place
 from testbed.workload.subscriptions import filters
+from testbed.workload.templates import PANDA, Templates
 
 
 @dataclass
@@ -35,7 +36,7 @@ def build_workloads(
         if group.workload is None:
             continue
         path: Steps = ("clients", name)
-        meant = _publishers(group, publishers, path, report)
+        meant = _publishers(group, publishers, path, "workload", report)
         if len(meant) * group.per_publisher > MAX_PROCESSES:
             size = len(meant) * group.per_publisher
             report.add((*path, "per_publisher"), f"the group has {size} clients", f"at most {MAX_PROCESSES}")
@@ -47,14 +48,16 @@ def build_workloads(
     return made
 
 
-def _publishers(group: ClientGroup, publishers: list[Client], path: Steps, report: Report) -> list[Client]:
-    """Publishers of stock quotes in the group that `of` names."""
+def _publishers(
+    group: ClientGroup, publishers: list[Client], path: Steps, key: str, report: Report
+) -> list[Client]:
+    """Publishers of stock quotes in the group that `of` names; `key`: what needs them."""
     quoting = [c for c in publishers if c.publications and c.publications.source == "stock"]
     found = [client for client in quoting if group.of in ("", client.group, client.id)]
     if not found:
         groups = sorted({client.group for client in quoting})
         what = f"no publisher of stock quotes in {group.of!r}" if group.of else "no publisher of stock quotes"
-        where = (*path, "of") if group.of else (*path, "workload")
+        where = (*path, "of") if group.of else (*path, key)
         hint = f"there are {', '.join(groups)}" if groups else "add clients with `publish: {source: stock}`"
         report.add(where, f"{what} to subscribe to", hint)
     return found
@@ -71,7 +74,7 @@ def _subscribers(
 ) -> list[Client]:
     assert publisher.publications is not None
     assert group.workload is not None
-    symbol = str(publisher.publications.parameters.get("symbol", ""))
+    symbol = _symbol(publisher)
     hosts = {broker.id: broker.node for broker in brokers}
     draw = Draw(file.seed, "workload", name, publisher.id)
     try:
@@ -97,6 +100,11 @@ def _subscribers(
             )
         )
     return out
+
+
+def _symbol(publisher: Client) -> str:
+    assert publisher.publications is not None
+    return str(publisher.publications.parameters.get("symbol", ""))
 
 
 def add_interests(file: TopologyFile, clients: list[Client], report: Report) -> None:
@@ -129,3 +137,24 @@ def _interests(
         ]
         for own in chosen
     ]
+
+
+def add_templates(
+    file: TopologyFile, clients: list[Client], publishers: list[Client], report: Report
+) -> None:
+    """Give the clients of groups with `templates` their subscriptions."""
+    for name, group in file.clients.items():
+        spec, path = group.templates, ("clients", name)
+        quoting = _publishers(group, publishers, path, "templates", report) if spec is not None else []
+        if spec is None or not quoting:
+            continue
+        sources = [(_symbol(publisher), publisher.seed) for publisher in quoting]
+        try:
+            templates = Templates(PANDA if spec.shares is None else spec.shares, sources, spec.idle)
+        except InputError as error:
+            report.add((*path, "templates"), str(error), error.hint or "")
+            continue
+        for client in [client for client in clients if client.group == name]:
+            draw = Draw(file.seed, "templates", client.id)
+            drawn = [templates.draw(draw) for _ in range(spec.per_client)]
+            client.subscriptions.extend(SubscriptionPlan(text, label) for text, label in drawn)

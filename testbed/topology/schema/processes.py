@@ -115,6 +115,21 @@ class TopicInterests(Section):
     parameters: dict[str, float | int] = Field(default={}, description="of the law, e.g. {exponent: 1.0}")
 
 
+class StockTemplates(Section):
+    """Subscriptions to stock quotes, drawn from templates by probability as PANDA's generator does."""
+
+    per_client: Count = Field(default=1, description="subscriptions of each client")
+    shares: dict[str, Fraction] | None = Field(
+        default=None,
+        description="template: its probability; {symbol}, {high}, {volume} ... stand for a publisher's "
+        "symbol and the values of one of its quotes; default PANDA's six: of a symbol 10 % high, 10 % low, "
+        "20 % volume, 39 % all; of any symbol 20 % volume, 1 % all",
+    )
+    idle: Fraction = Field(
+        default=0.0, description="share of subscriptions to a symbol that nobody publishes: no traffic"
+    )
+
+
 class ClientItem(ClientSettings):
     """What differs for one client of a group."""
 
@@ -131,7 +146,10 @@ class ClientGroup(Group, ClientSettings):
     workload: Literal["random", "clustered"] | None = Field(
         default=None, description="subscribers as in the POP/GRAPE report, section 5.1"
     )
-    of: str = Field(default="", description="the group of publishers a workload subscribes to; default all")
+    of: str = Field(
+        default="",
+        description="the group of publishers that `workload` and `templates` are about; default all",
+    )
     per_publisher: Count = Field(default=20, description="subscribers per publisher")
     spread: Count = Field(default=16, description="X: brokers that hold a publisher's subscribers")
     shares: dict[Literal["low", "medium", "high"], Fraction] | None = Field(
@@ -139,6 +157,9 @@ class ClientGroup(Group, ClientSettings):
     )
     topics: TopicInterests | None = Field(
         default=None, description="subscriptions to topics, for each client"
+    )
+    templates: StockTemplates | None = Field(
+        default=None, description="subscriptions drawn from templates, for each client; {} is PANDA's six"
     )
     items: dict[str, ClientItem] = Field(default={}, description="client id: what differs for that one")
 
