@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 from experiments.pop_grape import sensitivity
 from experiments.pop_grape.claims import CLAIMS
 from experiments.pop_grape.data import Data
 from experiments.pop_grape.figures import all_figures, figure_of
-from experiments.pop_grape.runs import Collected, is_done, run_all
-from experiments.pop_grape.systems import FIGURE_GROUPS, SCALES, planned_points, wanted_groups
+from experiments.pop_grape.runs import Collected, collect, is_done, run_all
+from experiments.pop_grape.systems import (
+    FIGURE_GROUPS,
+    SCALES,
+    Planned,
+    Scale,
+    planned_points,
+    wanted_groups,
+)
 from testbed.emulation.engine import choose
 from testbed.errors import RunFailed
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge
 from testbed.runfolder import write_atomically
+from testbed.sweep.grid import point_id
 
 ONLY_DONE = "POP_GRAPE_ONLY_DONE"  # set: judge the runs that are there, start none
 FIGURES = (*FIGURE_GROUPS, sensitivity.NAME)
@@ -44,11 +53,13 @@ def reproduce_figures(request: Request) -> list[Verdict]:
     points = planned_points(scale, groups)
     planned = len(points) * len(seeds)
     if os.environ.get(ONLY_DONE):
-        points = [p for p in points if all(is_done(raw, p, seed) for seed in seeds)]
-    found = run_all(points, engine, seeds, raw, "local[*]", request.report, scale.analysed)
+        there = whole(scale, groups, seeds, raw)
+        found = collect(there, engine, raw, "local[*]", request.report, scale.analysed)
+    else:
+        found = run_all(points, engine, seeds, raw, "local[*]", request.report, scale.analysed)
     if not len(found.runs):
         raise RunFailed("no run of the experiment succeeded", hint=f"the logs are under {raw}")
-    provenance = f"{engine} engine, {request.scale} scale, {len(seeds)} seed(s)"
+    provenance = f"{engine} engine, {request.scale} scale, {seeds_of(found)} seed(s)"
     _write_tables(folder, found)
     data = Data(found.runs, found.moves, found.timeline, scale.spread)
     for figure in all_figures(data, provenance):
@@ -61,6 +72,28 @@ def reproduce_figures(request: Request) -> list[Verdict]:
     }  # fmt: skip
     folder.close(verdicts)
     return verdicts
+
+
+def seeds_of(found: Collected) -> str:
+    """How many seeds a point has: a number, or from the fewest to the most."""
+    counts = found.runs.groupby(["testbed", "system", "workload", "spread"]).seed.nunique()
+    fewest, most = int(counts.min()), int(counts.max())
+    return str(most) if fewest == most else f"{fewest} to {most}"
+
+
+def whole(scale: Scale, groups: list[str], seeds: list[int], raw: Path) -> list[tuple[Planned, int]]:
+    """The runs that are there, of each group with the seeds that all its points have: systems that are
+    compared have the same seeds. If no seed is complete, the points that have all seeds."""
+    found: dict[tuple[str, int], tuple[Planned, int]] = {}
+    for name in groups:
+        points = planned_points(scale, [name])
+        complete = [seed for seed in seeds if all(is_done(raw, p, seed) for p in points)]
+        if not complete:
+            points = [p for p in points if all(is_done(raw, p, seed) for seed in seeds)]
+        for point in points:
+            for seed in complete or seeds:
+                found.setdefault((point.testbed + point_id(point.settings, seed), seed), (point, seed))
+    return list(found.values())
 
 
 def _write_tables(folder: ResultFolder, found: Collected) -> None:

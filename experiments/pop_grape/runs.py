@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,27 +45,37 @@ def run_all(
     say: Say,
     analysed: bool = False,
 ) -> Collected:
-    """`analysed`: measure from Spark's tables, not from the logs in one pass (the same, and slower)."""
-    rows: list[dict[str, object]] = []
-    moves: list[dict[str, object]] = []
-    minutes: list[dict[str, object]] = []
-    manifests: list[dict[str, Any]] = []
+    """Runs what is left of the points and measures all of them.
+
+    `analysed`: from Spark's tables, not from the logs in one pass (the same, and slower).
+    """
     failed: dict[str, str] = {}
     for testbed in dict.fromkeys(p.testbed for p in points):
         chosen = [p for p in points if p.testbed == testbed]
         result = _sweep(testbed, chosen, engine, seeds, folder, master, say)
         failed |= {name: done.reason for name, done in result.failed.items()}
-        asked = [(point, seed, _run_of(result, point, seed)) for point in chosen for seed in seeds]
-        done = [(point, seed, run) for point, seed, run in asked if run is not None]
-        found = _evidences([run for *_, run in done], master, say, analysed)
-        for (point, seed, run), evidence in zip(done, found, strict=True):
-            labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
-            rows.append({**labels, "engine": engine, **measure(evidence)})
-            moves += [{**labels, **move} for move in relocations(evidence)]
-            minutes += [{**labels, **minute} for minute in timeline(evidence)]
-            manifests.append({**labels, **_manifest(run)})
+    asked = [(point, seed) for point in points for seed in seeds]
+    return replace(collect(asked, engine, folder, master, say, analysed), failed=failed)
+
+
+def collect(
+    asked: list[tuple[Planned, int]], engine: str, folder: Path, master: str, say: Say, analysed: bool = False
+) -> Collected:
+    """Measures those of the runs (a point and a seed) that are there."""
+    rows: list[dict[str, object]] = []
+    moves: list[dict[str, object]] = []
+    minutes: list[dict[str, object]] = []
+    manifests: list[dict[str, Any]] = []
+    there = [(point, seed, run) for point, seed in asked if (run := _run_of(folder, point, seed)) is not None]
+    found = _evidences([run for *_, run in there], master, say, analysed)
+    for (point, seed, run), evidence in zip(there, found, strict=True):
+        labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
+        rows.append({**labels, "engine": engine, **measure(evidence)})
+        moves += [{**labels, **move} for move in relocations(evidence)]
+        minutes += [{**labels, **minute} for minute in timeline(evidence)]
+        manifests.append({**labels, **_manifest(run)})
     frames = [pandas.DataFrame(r) for r in (rows, moves, minutes)]
-    return Collected(frames[0], frames[1], frames[2], manifests, failed)
+    return Collected(frames[0], frames[1], frames[2], manifests, {})
 
 
 def _evidences(runs: list[RunFolder], master: str, say: Say, analysed: bool) -> Iterator[Evidence]:
@@ -102,11 +112,14 @@ def _sweep(
 
 
 def is_done(folder: Path, point: Planned, seed: int) -> bool:
-    name = point_id(point.settings, seed)
-    return finished(folder / f"pop-grape-{point.testbed}" / "points" / name) is not None
+    return finished(_place(folder, point, seed)) is not None
 
 
-def _run_of(result: SweepResult, point: Planned, seed: int) -> RunFolder | None:
-    name = point_id(point.settings, seed)
-    done = result.done.get(name)
-    return RunFolder(result.folder / "points" / name / done.run) if done is not None else None
+def _run_of(folder: Path, point: Planned, seed: int) -> RunFolder | None:
+    place = _place(folder, point, seed)
+    done = finished(place)
+    return RunFolder(place / done.run) if done is not None else None
+
+
+def _place(folder: Path, point: Planned, seed: int) -> Path:
+    return folder.resolve() / f"pop-grape-{point.testbed}" / "points" / point_id(point.settings, seed)

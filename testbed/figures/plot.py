@@ -22,6 +22,7 @@ INK, SOFT, GRID = "#1c1e21", "#5d646d", "#e3e6ea"
 PAPER = "#3c4046"  # what the paper states
 LABEL_GAP_PT = 9.5  # between two labels of stated values
 MARKS_PER_STEPS = 8  # markers on a stepped line: enough to tell it, not so many as to hide it
+CLEAR, FAINT = 0.16, 0.08  # opacity of a band; many on each other would hide the lines
 TITLE_WIDTH, NOTE_WIDTH = 72, 125  # characters
 LOOK: dict[Any, Any] = {
     "font.size": 9.5,
@@ -88,8 +89,9 @@ def draw(figure: Figure, folder: Path) -> list[Path]:
     paths = [folder / f"{figure.id}.{ending}" for ending in ("svg", "png", "json")]
     with matplotlib.rc_context({**LOOK, "svg.hashsalt": figure.id}):
         canvas, axes = pyplot.subplots(figsize=(6.8, 4.6), layout="constrained")
+        bands = sum(bool(len(series.low)) for series in figure.series)
         for at, series in enumerate(figure.series):
-            _draw_series(axes, series, at)
+            _draw_series(axes, series, at, FAINT if bands > 3 else CLEAR)
         _label(axes, figure)
         _draw_stated(canvas, axes, figure.stated)
         _legend(axes, figure)
@@ -111,7 +113,7 @@ def footnote(figure: Figure) -> str:
     return "; ".join(part for part in (figure.provenance, "band: 95 % interval" if banded else "") if part)
 
 
-def _draw_series(axes: Any, series: Series, at: int) -> None:
+def _draw_series(axes: Any, series: Series, at: int, band: float) -> None:
     colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
     plain = {"color": colour, "label": series.label, "marker": marker, "markeredgewidth": 0.9}
     if series.style == "points":
@@ -127,7 +129,7 @@ def _draw_series(axes: Any, series: Series, at: int) -> None:
     else:
         axes.plot(series.x, series.y, markersize=5.5, markerfacecolor="white", **plain)
     if len(series.low):
-        axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.16, linewidth=0)
+        axes.fill_between(series.x, series.low, series.high, color=colour, alpha=band, linewidth=0)
 
 
 def _draw_stated(canvas: Any, axes: Any, stated: Sequence[Stated]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pandas
 import pytest
 
@@ -12,7 +13,7 @@ from experiments.pop_grape.claims import CLAIMS
 from experiments.pop_grape.data import Data
 from experiments.pop_grape.figures import PANELS, all_figures, figure_of
 from experiments.pop_grape.measures import overhead_ratio, per_second_and_broker
-from experiments.pop_grape.reproduce import FIGURES, reproduce
+from experiments.pop_grape.reproduce import FIGURES, reproduce, whole
 from experiments.pop_grape.sensitivity import VARIANTS, points, steady
 from experiments.pop_grape.systems import (
     ALL_SYSTEMS,
@@ -31,7 +32,7 @@ from testbed.errors import InputError, TestbedError
 from testbed.figures.reproduction import Request
 from testbed.figures.verdict import judge
 from testbed.sweep.grid import point_id
-from testbed.sweep.point import Task, plan_of
+from testbed.sweep.point import Done, Task, plan_of
 from testbed.topology.document import read_document
 
 FULL, SMOKE = SCALES["full"], SCALES["smoke"]
@@ -124,6 +125,19 @@ def test_a_publisher_and_its_subscribers_run_on_one_machine() -> None:
     assert len({c.broker for c in subscribers}) >= 60
     high = {c.broker for c in subscribers if c.subscriptions[0].group == "high"}
     assert len(high) == 1
+
+
+def test_systems_that_are_compared_have_the_same_seeds(tmp_path: Path) -> None:
+    """Of a set that was cut short, a seed is taken for a group when all its points have it."""
+    points = planned_points(FULL, ["pop thresholds"])
+    done = [(p, seed) for p in points for seed in (1, 2)] + [(points[0], 3)]
+    for point, seed in done:
+        name = point_id(point.settings, seed)
+        folder = tmp_path / f"pop-grape-{point.testbed}" / "points" / name
+        folder.mkdir(parents=True)
+        (folder / "done.json").write_bytes(msgspec.json.encode(Done(name, 0, "run", "", 1.0)))
+    taken = whole(FULL, ["pop thresholds", "weights"], [1, 2, 3], tmp_path)
+    assert {(p.system, seed) for p, seed in taken} == {(p.system, s) for p in points for s in (1, 2)}
 
 
 # ---------------------------------------------------------------- measures
