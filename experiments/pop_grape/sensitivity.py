@@ -50,15 +50,12 @@ class Variant:
 VARIANTS = (
     Variant(OURS),
     Variant("5 publishers", "publishers", 5, {PUBLISHERS: 5}),
-    Variant("20 publishers", "publishers", 20, {PUBLISHERS: 20}),
-    Variant("60 per minute", "rate", 60, {RATE: "60/min"}),
-    Variant("15 per minute", "rate", 15, {RATE: "15/min"}),
-    Variant("20 publishers at 60 per minute", "", 0, {PUBLISHERS: 20, RATE: "60/min"}),
+    Variant("100 ms of matching", "matching", 100, {MATCHING: 100_000}, random=True),
     Variant("0.1 Mbit/s", "bandwidth", 0.1, {BANDWIDTH: 12_500}),
     Variant("10 Mbit/s", "bandwidth", 10, {BANDWIDTH: 1_250_000}),
     Variant("0.5 ms of matching", "matching", 0.5, {MATCHING: 500}),
-    Variant("50 ms of matching", "matching", 50, {MATCHING: 50_000}, random=True),
-    Variant("100 ms of matching", "matching", 100, {MATCHING: 100_000}, random=True),
+    Variant("60 per minute", "rate", 60, {RATE: "60/min"}),
+    Variant("20 publishers", "publishers", 20, {PUBLISHERS: 20}),
 )
 AXES = {  # setting -> label of the axis, our own value
     "publishers": ("publishers", 10.0),
