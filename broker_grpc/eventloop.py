@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import select
 import selectors
+import sys
+import traceback
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -17,6 +19,17 @@ Result = TypeVar("Result")
 
 # Rounds of ready callbacks between two looks at the sockets: a chain of callbacks per message is about four.
 ROUNDS_WITHOUT_LOOKING = 16
+
+
+def told_defect(who: str, context: dict[str, Any]) -> str:
+    """For a loop's exception handler, where nothing arrives that was expected: says what it was on standard
+    error, and answers the exception in one line; empty when there is none."""
+    error = context.get("exception")
+    print(f"{who}: {context['message']}", file=sys.stderr)
+    if error is None:
+        return ""
+    traceback.print_exception(error, file=sys.stderr)
+    return f"{type(error).__name__}: {error}"
 
 
 class SparingSelector(selectors.EpollSelector):

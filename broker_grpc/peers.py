@@ -9,11 +9,11 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Mapping
-from typing import Any
 
 from broker_grpc.conversation import converse
 from broker_grpc.errors import BrokerError, ProtocolError
-from broker_grpc.handshake import check_link, check_taken, hello, log_hellos, read_hello, refuse_hello
+from broker_grpc.gate import Gate
+from broker_grpc.handshake import check_link, hello, log_hellos, read_hello
 from broker_grpc.limits import Limits
 from broker_grpc.links import hello_incarnation
 from broker_grpc.machine import PeerKind
@@ -21,42 +21,25 @@ from broker_grpc.runtime import Runtime
 from broker_grpc.session import Session
 from broker_grpc.tls import TlsFiles
 from broker_grpc.transport import CONNECT, LINK, AcceptedStream, DialledStream, StreamLost
+from protos.messages import Hello
 from protos.records import LogEvent
 
 PATIENCE_AT_END_S = 2.0  # without any progress
 
 
-class LinkGate:
+class LinkGate(Gate):
     """Accepts links from the brokers that may dial us."""
 
+    kind = "broker"
+
     def __init__(self, hello_bytes: bytes, neighbours: Mapping[str, str], runtime: Runtime) -> None:
-        self._hello = hello_bytes
+        super().__init__(hello_bytes, runtime)
         self._neighbours = neighbours
-        self._runtime = runtime
 
-    async def link(self, _requests: Any, context: Any) -> None:
-        stream = AcceptedStream(context)
-        try:
-            session = await self._greet(stream)
-        except BrokerError as error:
-            await refuse_hello(stream, error, self._runtime.log)
-        except StreamLost:
-            return
-        else:
-            await converse(session, self._runtime)
-
-    async def _greet(self, stream: AcceptedStream) -> Session:
-        runtime = self._runtime
-        greeting = await read_hello(stream, "broker", runtime.limits)
-        check_link(stream, greeting, self._neighbours, runtime.limits)
-        if greeting.id in runtime.refused:
-            raise ProtocolError(runtime.refused[greeting.id])
-        check_taken(stream, greeting, runtime.sessions.get(greeting.id))
-        await stream.write(self._hello)
-        # Another stream of the same peer may have been faster meanwhile.
-        check_taken(stream, greeting, runtime.sessions.get(greeting.id))
-        log_hellos(runtime.log, greeting, self._hello)
-        return Session(greeting.id, "broker", greeting.incarnation, stream, runtime.limits)
+    def _check(self, stream: AcceptedStream, greeting: Hello) -> None:
+        check_link(stream, greeting, self._neighbours, self._runtime.limits)
+        if greeting.id in self._runtime.refused:
+            raise ProtocolError(self._runtime.refused[greeting.id])
 
 
 class Backoff:

@@ -22,7 +22,7 @@ from broker_grpc.clock import RunClock, is_virtual
 from broker_grpc.control import ControlLine, Request
 from broker_grpc.errors import BrokerError
 from broker_grpc.eventlog import EventLog
-from broker_grpc.eventloop import run
+from broker_grpc.eventloop import run, told_defect
 from broker_grpc.handshake import hello
 from broker_grpc.limits import limits_from
 from broker_grpc.links import hello_incarnation
@@ -183,11 +183,8 @@ class BrokerProcess:
 
     def _failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Whatever reaches this is a defect: say it and stop, rather than run on in an unknown state."""
-        error = context.get("exception")
-        print(f"broker {self.config.broker}: {context['message']}", file=sys.stderr)
-        if error is not None:
-            traceback.print_exception(error, file=sys.stderr)
-            self._failure = self._failure or f"{type(error).__name__}: {error}"
+        if failure := told_defect(f"broker {self.config.broker}", context):
+            self._failure = self._failure or failure
             self.shut_down()
 
 

@@ -27,10 +27,8 @@ class Controlled(Protocol):
 
 def service_handlers(links: LinkGate, clients: ClientGate, process: Controlled) -> Sequence[Any]:
     return [
-        _service("testbed.broker.Overlay", {"Link": grpc.stream_stream_rpc_method_handler(links.link)}),
-        _service(
-            "testbed.broker.PubSub", {"Connect": grpc.stream_stream_rpc_method_handler(clients.connect)}
-        ),
+        _service("testbed.broker.Overlay", {"Link": grpc.stream_stream_rpc_method_handler(links.accept)}),
+        _service("testbed.broker.PubSub", {"Connect": grpc.stream_stream_rpc_method_handler(clients.accept)}),
         _service("testbed.broker.Control", _control(process)),
     ]
 

@@ -21,7 +21,7 @@ from broker_grpc.clock import RunClock
 from broker_grpc.control import ControlLine, Request
 from broker_grpc.errors import BrokerError
 from broker_grpc.eventlog import EventLog
-from broker_grpc.eventloop import run
+from broker_grpc.eventloop import run, told_defect
 from broker_grpc.tls import TlsFiles
 from protos.records import LogEvent
 from testbed.errors import InputError, TestbedError
@@ -137,11 +137,8 @@ class Driver:
 
     def _failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Whatever reaches this is a defect: say it and stop."""
-        error = context.get("exception")
-        print(f"load driver on {self.config.node}: {context['message']}", file=sys.stderr)
-        if error is not None:
-            traceback.print_exception(error, file=sys.stderr)
-            self._failure = self._failure or f"{type(error).__name__}: {error}"
+        if failure := told_defect(f"load driver on {self.config.node}", context):
+            self._failure = self._failure or failure
             self.shut_down()
 
 
