@@ -19,6 +19,10 @@ RELOCATION_TYPES = (
     "migration_advertisement", "migration_update", "migration_complete", "migration_abort",
     "migration_resume", "migration_paused",
 )  # fmt: skip
+CONTINUOUS = (
+    "message_rate", "publication_rate", "input_utilisation", "output_utilisation", "busiest",
+    "delay_ms", "hops", "overhead", "memory_mb",
+)  # fmt: skip
 AT_THE_END = 0.25
 MINUTE_US = 60_000_000
 PER_MINUTE = MINUTE_US // WINDOW_US

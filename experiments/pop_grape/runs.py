@@ -11,8 +11,8 @@ import msgspec
 import pandas
 
 from experiments.pop_grape import logs, tables
-from experiments.pop_grape.evidence import Evidence
-from experiments.pop_grape.measures import measure, relocations, timeline
+from experiments.pop_grape.measured import Measured, kept, take
+from experiments.pop_grape.measures import CONTINUOUS
 from experiments.pop_grape.systems import Planned
 from testbed.runfolder import RunFolder
 from testbed.sweep.grid import point_id
@@ -67,24 +67,27 @@ def collect(
     minutes: list[dict[str, object]] = []
     manifests: list[dict[str, Any]] = []
     there = [(point, seed, run) for point, seed in asked if (run := _run_of(folder, point, seed)) is not None]
-    found = _evidences([run for *_, run in there], master, say, analysed)
-    for (point, seed, run), evidence in zip(there, found, strict=True):
+    found = _measured([run for *_, run in there], master, say, analysed)
+    for (point, seed, run), measured in zip(there, found, strict=True):
         labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
-        rows.append({**labels, "engine": engine, **measure(evidence)})
-        moves += [{**labels, **move} for move in relocations(evidence)]
-        minutes += [{**labels, **minute} for minute in timeline(evidence)]
+        rows.append({**labels, "engine": engine, **measured.row})
+        moves += [{**labels, **move} for move in measured.moves]
+        minutes += [{**labels, **minute} for minute in measured.minutes]
         manifests.append({**labels, **_manifest(run)})
     frames = [pandas.DataFrame(r) for r in (rows, moves, minutes)]
+    if rows:
+        frames[0] = frames[0].astype(dict.fromkeys(CONTINUOUS, float))  # all unknown: still numbers
     return Collected(frames[0], frames[1], frames[2], manifests, {})
 
 
-def _evidences(runs: list[RunFolder], master: str, say: Say, analysed: bool) -> Iterator[Evidence]:
+def _measured(runs: list[RunFolder], master: str, say: Say, analysed: bool) -> Iterator[Measured]:
     if analysed and runs:
-        yield from tables.evidences(runs, master, say)
+        found = tables.evidences(runs, master, say)
+        yield from (take(evidence, run) for evidence, run in zip(found, runs, strict=True))
         return
     for at, run in enumerate(runs):
         say(f"measuring run {at + 1} of {len(runs)}")
-        yield logs.evidence(run)
+        yield kept(run, logs.evidence)
 
 
 def _manifest(run: RunFolder) -> dict[str, Any]:

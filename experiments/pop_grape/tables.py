@@ -20,7 +20,7 @@ def evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]
 
     spark = start(master)
     try:
-        analysis = analyze(list(runs), spark=spark, progress=say)
+        analysis = analyze(list(runs), spark=spark, progress=say, write=False)
         bad = [f"{run}: {v.name}: {v.reason}" for run, v in analysis.failed]
         if bad:
             raise RunFailed("the analysis of the runs found " + "; ".join(bad))

@@ -11,6 +11,7 @@ from pandas.testing import assert_frame_equal
 
 from experiments.pop_grape import logs, tables
 from experiments.pop_grape.evidence import Evidence
+from experiments.pop_grape.measured import FILE, kept
 from experiments.pop_grape.measures import measure, relocations, timeline
 from experiments.pop_grape.systems import SCALES, planned_points
 from testbed.emulation.deploy import deploy, prepare
@@ -52,9 +53,18 @@ def test_spark_and_the_one_pass_reader_see_the_same(tmp_path: Path) -> None:
         assert relocations(spark) == relocations(ours)
         rows = zip(timeline(spark), timeline(ours), strict=True)
         assert all(a == pytest.approx(b, rel=1e-9) for a, b in rows)
+        assert measured_again(run, ours)
         assert ours.moves
         assert ours.missing == 0
         assert len(list(timeline(ours))) >= 3
+
+
+def measured_again(run: RunFolder, evidence: Evidence) -> bool:
+    """What is kept beside a run is what was measured, and another run's is not taken."""
+    first = kept(run, lambda _: evidence)
+    again = kept(run, lambda _: pytest.fail("measured twice"))
+    (run.path.parent / FILE).write_bytes(b'{"code": "old", "run": "", "row": {}, "moves": [], "minutes": []}')
+    return first == again == kept(run, lambda _: evidence) and first.row["memory_mb"] is None
 
 
 def same(a: Evidence, b: Evidence) -> None:
