@@ -69,7 +69,10 @@ def command(
         return received
 
     received = asyncio.run(subscribe())
-    return 1 if count and received < count else 0
+    if count and received < count:
+        click.echo(f"{received} of {count} came, and then none for {wait:g} s", err=True)
+        return 1
+    return 0
 
 
 def shown(notification: Notification, as_json: bool) -> str:

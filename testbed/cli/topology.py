@@ -10,6 +10,7 @@ import click
 from testbed.cli.topology_options import settings_option
 
 FILE = click.Path(path_type=Path)
+MATRIX_HINT = "a matrix of round trips is n lines of n values in ms"
 
 
 @click.group()
@@ -79,14 +80,18 @@ def import_rtt_command(matrix: Path, sites: int | None, seed: int, name: str, ou
       testbed topology import-rtt measured.txt --sites 63 --seed 10 --out sites-63.yaml
     """
     from testbed.topology.generators.rtt_matrix import BadMatrix, parse_matrix
-    from testbed.topology.problems import refuse
+    from testbed.topology.problems import refuse, unreadable
     from testbed.topology.resolve.network import read_text
     from testbed.topology.rtt_import import import_rtt
 
     try:
         values = parse_matrix(read_text(matrix))
-    except (OSError, UnicodeDecodeError, BadMatrix) as error:
-        raise refuse(matrix, f"no matrix of round trips: {error}", "n lines of n values in ms") from None
+    except OSError as error:
+        raise unreadable(matrix, error) from None
+    except UnicodeDecodeError:
+        raise refuse(matrix, "no text", MATRIX_HINT, 0, 0) from None
+    except BadMatrix as error:
+        raise refuse(matrix, error.what, MATRIX_HINT, error.line, error.column) from None
     write(import_rtt(values, sites or 0, seed, name, matrix.name), out)
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from testbed.topology.problems import InvalidTopology, Problem, refuse
+from testbed.topology.problems import InvalidTopology, Problem, refuse, unreadable
 
 MAX_BYTES = 8_000_000
 MAX_NODES = 500_000
@@ -116,9 +116,7 @@ def read_document(path: str | Path) -> Document:
             raise refuse(path, f"the file has {size} bytes", f"a topology file has at most {MAX_BYTES} bytes")
         raw = path.read_bytes()
     except OSError as error:
-        raise refuse(
-            path, f"cannot read the file: {error.strerror or error}", "give a readable file"
-        ) from None
+        raise unreadable(path, error) from None
     return parse_document(raw, str(path))
 
 

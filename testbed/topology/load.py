@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.topology.document import Document, parse_document, read_document
+from testbed.topology.mending import mended
 from testbed.topology.plan import Broker, Check, Event, Phase, Plan
-from testbed.topology.problems import InvalidTopology
+from testbed.topology.problems import InvalidTopology, Problem
 from testbed.topology.resolve.brokers import BrokerDraft, draft_brokers, place_brokers
 from testbed.topology.resolve.clients import (
     ClientDraft,
@@ -56,19 +57,31 @@ def load_plan_text(text: str | bytes, file: str = "<text>", folder: Path = Path(
     return resolve(parse_document(text, file), folder)
 
 
-def checked_file(document: Document) -> TopologyFile:
+def checked_file(document: Document, folder: Path) -> TopologyFile:
     """The document as the schema's models."""
     try:
         return TopologyFile.model_validate(document.data, context={"templates": True})
     except ValidationError as error:
-        raise InvalidTopology(explain(error, TopologyFile, document)) from None
+        raise InvalidTopology(_all_problems(document, error, folder)) from None
+
+
+def _all_problems(document: Document, error: ValidationError, folder: Path) -> list[Problem]:
+    """What is wrong with single values, and with the rest of the file where that can be told without them."""
+    problems = explain(error, TopologyFile, document)
+    rest = mended(document, error, TopologyFile)
+    if rest is not None:
+        try:
+            resolve(rest, folder)
+        except InvalidTopology as more:
+            problems += [problem for problem in more.problems if problem not in problems]
+    return problems
 
 
 def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     """The plan; problems of all steps are told together."""
     if seed is not None:
         document.data["seed"] = seed
-    file = checked_file(document)
+    file = checked_file(document, folder)
     data: dict[str, Any] = document.data
     report = Report(document)
     sites = build_sites(file.network, file.seed, folder, report)

@@ -40,6 +40,13 @@ class InvalidTopology(InputError):
         return "\n".join(str(problem) for problem in self.problems)
 
 
+def unreadable(file: str | Path, error: OSError) -> InvalidTopology:
+    """A file that cannot be read has no lines to point at."""
+    missing = isinstance(error, FileNotFoundError)
+    what = "there is no such file" if missing else f"cannot be read: {error.strerror or error}"
+    return refuse(file, what, "" if missing else "give a readable file", 0, 0)
+
+
 def refuse(file: str | Path, message: str, hint: str = "", line: int = 1, column: int = 1) -> InvalidTopology:
     """An error with a single problem."""
     return InvalidTopology([Problem(str(file), line, column, message, hint)])

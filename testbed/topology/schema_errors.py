@@ -52,7 +52,8 @@ def explain_one(one: Any, model: type[BaseModel]) -> tuple[str, str]:
     if kind == "missing":
         return f"{loc[-1]!r} is missing", "add it"
     if kind in ("quantity", "id"):
-        text, _, hint = str(one["msg"]).partition("; ")
+        text, *hints = str(one["msg"]).rsplit("; ", 1)  # the value itself may contain one
+        hint = "".join(hints)
         return f"{name}: {text}" if kind == "quantity" and name else text, hint
     if kind in _TYPES:
         return f"{name} must be {_TYPES[kind]}, not {describe_type(one['input'])}", f"write {_TYPES[kind]}"

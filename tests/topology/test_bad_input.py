@@ -68,7 +68,15 @@ CASES = {
     ),
     "bad broker option": (
         "defaults: {broker: {options: {matching_us: fast}}}",
-        "4:44: broker option matching_us",
+        "4:44: broker option matching_us must be a whole number, not a text; it is: matching time per publication",
+    ),
+    "negative broker option": (
+        "defaults: {broker: {options: {input_queue: -1}}}",
+        "broker option input_queue must be >= 0, not -1; it is: envelopes waiting",
+    ),
+    "broker option without such a choice": (
+        "defaults: {broker: {options: {subscription_covering: lasy}}}",
+        "broker option subscription_covering cannot be 'lasy'; it is: off, lazy or active",
     ),
     "unknown algorithm": (
         "algorithm: {name: grap}",
@@ -336,3 +344,33 @@ def test_two_brokers_on_one_port() -> None:
         "B: {node: h2}", "B: {node: A, port: 6000}"
     )
     assert "B and A both listen on port 6000" in only_problem(text)
+
+
+def test_wrong_values_do_not_hide_what_is_wrong_between_the_parts() -> None:
+    found = problems_of(
+        """\
+        name: a; b
+        seed: many
+        network: {generator: chain, nodes: 4, link: {latency: -3ms, zzzz: 1}}
+        brokers: {B: {count: 3}}
+        clients: {c: {broker: B8, subscribe: ['[class,eq,X]']}}
+        events: [{at: 5s, kill: B7}]
+        """
+    )
+    assert [problem.split(":")[1] for problem in found] == ["1", "2", "3", "3", "5", "6"], found
+    assert "'a; b' cannot be an id; use a letter" in found[0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["brokers: {B: {count: three}}", "brokers: {B: {cuont: 3}}", "brokers: {B: {count: 3}, 5: {}}"],
+)
+def test_values_that_others_depend_on_hide_them(wrong: str) -> None:
+    """Else B1 to B3 would be told to be missing, which they are not meant to be."""
+    rest = "name: x\nnetwork: {generator: chain, nodes: 4}\nevents: [{at: 5s, kill: B3}]\n"
+    assert not [problem for problem in problems_of(rest + wrong) if "B3" in problem]
+
+
+def test_a_required_value_that_is_wrong_is_told_once() -> None:
+    found = problems_of(BASE + "events: [{churn: {rate: x}}]\n")
+    assert not [problem for problem in found if "missing" in problem and "rate" in problem], found

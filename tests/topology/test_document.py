@@ -110,7 +110,7 @@ def test_a_file_that_is_not_text_is_refused() -> None:
 
 
 def test_a_missing_file_is_a_problem_and_no_exception(tmp_path: Path) -> None:
-    with pytest.raises(InvalidTopology, match="cannot read the file"):
+    with pytest.raises(InvalidTopology, match="there is no such file"):
         read_document(tmp_path / "absent.yaml")
 
 

@@ -88,7 +88,7 @@ def test_a_matrix_in_a_file_beside_the_topology(tmp_path: Path) -> None:
     [
         ("", "two sites or more"),
         ("0 1\n1 0 2\n", "row 2 has 3 values"),
-        ("0 x\n1 0\n", "line 1, value 2: 'x' is no number"),
+        ("0 x\n1 0\n", "line 1, column 3: 'x' is no number"),
         ("0 -1\n1 0\n", "is no round trip"),
         ("0 nan\nnan 0\n", "is no round trip"),
         ("0 inf\ninf 0\n", "is no round trip"),

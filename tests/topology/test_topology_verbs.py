@@ -78,7 +78,12 @@ def test_import_rtt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("topology", "import-rtt", matrix, "--out", out) == 2  # does not overwrite
     matrix.write_text("0 10\n")
     assert run("topology", "import-rtt", matrix) == 2
-    assert "m.txt:1:1: no matrix of round trips" in capsys.readouterr().err
+    assert "m.txt: a matrix needs two sites or more; a matrix of round trips is" in capsys.readouterr().err
+    matrix.write_text("0 10\n10 zero\n")
+    assert run("topology", "import-rtt", matrix) == 2
+    assert "m.txt:2:4: 'zero' is no number of milliseconds" in capsys.readouterr().err
+    assert run("topology", "import-rtt", tmp_path / "absent.txt") == 2
+    assert "absent.txt: there is no such file" in capsys.readouterr().err
 
 
 def test_import_and_export_panda(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ shaped path per ordered pair, n(n-1) in all.
 from __future__ import annotations
 
 import math
+import re
 
 from testbed.topology.generators.graph import Graph, quality_link
 from testbed.topology.plan import PairLatency
@@ -22,16 +23,21 @@ Matrix = list[list[float]]
 
 
 class BadMatrix(ValueError):
-    """The text is no matrix of round trips; says which line."""
+    """The text is no matrix of round trips; says where."""
+
+    def __init__(self, what: str, line: int = 0, column: int = 0) -> None:
+        self.what, self.line, self.column = what, line, column
+        super().__init__(f"line {line}, column {column}: {what}" if line else what)
 
 
 def parse_matrix(text: str) -> Matrix:
     """Round trips in ms: one line per site, values separated by white space or commas; # starts a comment."""
     rows: Matrix = []
     for number, line in enumerate(text.splitlines(), start=1):
-        words = line.partition("#")[0].replace(",", " ").split()
-        if words:
-            rows.append([_value(word, number, k) for k, word in enumerate(words, start=1)])
+        words = re.finditer(r"[^\s,]+", line.partition("#")[0])
+        row = [_value(word[0], number, word.start() + 1) for word in words]
+        if row:
+            rows.append(row)
     if len(rows) < 2:
         raise BadMatrix("a matrix needs two sites or more")
     for i, row in enumerate(rows):
@@ -46,11 +52,9 @@ def _value(word: str, line: int, column: int) -> float:
     try:
         value = float(word)
     except ValueError:
-        raise BadMatrix(f"line {line}, value {column}: {word[:20]!r} is no number of milliseconds") from None
+        raise BadMatrix(f"{word[:20]!r} is no number of milliseconds", line, column) from None
     if not math.isfinite(value) or not 0 <= value <= MAX_RTT_MS:
-        raise BadMatrix(
-            f"line {line}, value {column}: {word} is no round trip between 0 and {MAX_RTT_MS:g} ms"
-        )
+        raise BadMatrix(f"{word} is no round trip between 0 and {MAX_RTT_MS:g} ms", line, column)
     return value
 
 

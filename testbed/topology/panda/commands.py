@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from testbed.topology.document import MAX_BYTES
-from testbed.topology.problems import InvalidTopology, Problem, refuse
+from testbed.topology.problems import InvalidTopology, Problem, refuse, unreadable
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,10 @@ def read_commands(path: str | Path) -> list[Command]:
         if path.stat().st_size > MAX_BYTES:
             raise refuse(path, "the file is too large", f"at most {MAX_BYTES} bytes")
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise refuse(path, f"cannot read the file: {error}", "give a readable text file") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except UnicodeDecodeError as error:
+        raise refuse(path, f"not UTF-8 text (byte {error.start})", "give a text file") from None
     return parse_commands(text, str(path))
 
 

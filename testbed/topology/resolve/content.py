@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import typing
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from broker_grpc.content.language import parse_filter
 from broker_grpc.errors import BrokerError
 from testbed.errors import InputError, did_you_mean
 from testbed.topology.plan import Client, PublicationPlan
+from testbed.topology.quantities import describe_type
 from testbed.topology.resolve.brokers import BrokerDraft
 from testbed.topology.resolve.clients import ClientDraft
 from testbed.topology.resolve.expand import Steps
@@ -104,6 +106,26 @@ def _check_algorithm(algorithm: dict[str, Any], path: Steps, report: Report) -> 
         report.add(path, str(error), "see docs/topology-file.md", key=True)
 
 
+_EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", "float": "a number"}
+
+
+def _wrong(error: msgspec.ValidationError, value: Any) -> str:
+    """msgspec's complaint in the words of the file."""
+    complaint = str(error).partition(" - at ")[0]
+    wanted = re.match(r"Expected `(\w+)`(?:, got|$)", complaint)
+    if wanted and wanted[1] in _EXPECTED:
+        given = value if isinstance(value, int | float) else describe_type(value)
+        return f"must be {_EXPECTED[wanted[1]]}, not {given}"
+    limit = re.fullmatch(r"Expected `\w+` (>=|>|<=|<) (\S+)", complaint)
+    return f"must be {limit[1]} {limit[2]}, not {value}" if limit else f"cannot be {value!r}"
+
+
+def _meaning(name: str) -> str:
+    hint = typing.get_type_hints(BrokerOptions, include_extras=True)[name]
+    texts = [getattr(meta, "description", None) for meta in getattr(hint, "__metadata__", ())]
+    return next((f"it is: {text}" for text in texts if text), "see docs/topology-file.md")
+
+
 def _check_option(name: str, value: Any, path: Steps, report: Report) -> None:
     known = BrokerOptions.__struct_fields__
     if name not in known:
@@ -112,4 +134,4 @@ def _check_option(name: str, value: Any, path: Steps, report: Report) -> None:
     try:
         broker_options({name: value})
     except msgspec.ValidationError as error:
-        report.add(path, f"broker option {name}: {error}", "see docs/topology-file.md")
+        report.add(path, f"broker option {name} {_wrong(error, value)}", _meaning(name))
