@@ -6,7 +6,7 @@ differences has a Student's t interval. Two spreads can hide a change, and the w
 - over nights: what the same seed does from night to night without any change.
 The verdict is `worse` or `better` only when the whole interval lies on one side of zero and the difference
 is at least `smallest` of the value. A single seed with a single earlier night has no interval: `unknown`,
-unless the two are equal.
+unless the two differ by less than `smallest`.
 """
 
 from __future__ import annotations
@@ -96,8 +96,9 @@ def _compare(
     half = half_width(differences, list(before.values()))
     so_far = Comparison(*key, "unknown", base, base + centre, seeds=len(means), nights=nights)
     if half is None:
+        little = abs(centre) < about.smallest * abs(base)
         reason = "one seed and one night have no interval"
-        return replace(so_far, outcome="same" if centre == 0 else "unknown", reason=reason)
+        return replace(so_far, outcome="same" if centre == 0 or little else "unknown", reason=reason)
     low, high = centre - half, centre + half
     outcome = _outcome(centre, low, high, about.smallest * abs(base), about.better)
     return replace(so_far, outcome=outcome, low=low, high=high)

@@ -87,11 +87,12 @@ def run_night(
 def longest_waiting_first(
     choice: Sequence[Reproduction], history: Sequence[Row], unfinished: dict[str, Unfinished]
 ) -> list[Reproduction]:
-    """So that a small budget still reaches all of them in turn; a try that was ended was a turn."""
+    """So that a small budget reaches all of them in turn. A try that was ended was a turn, too; of one night,
+    it comes before those that were done."""
     last = {name: one.night for name, one in unfinished.items()}
     for row in history:
         last[row.reproduction] = max(row.night, last.get(row.reproduction, ""))
-    return sorted(choice, key=lambda r: last.get(r.name, ""))
+    return sorted(choice, key=lambda r: (last.get(r.name, ""), r.name not in unfinished))
 
 
 def last_seconds(name: str, history: Sequence[Row]) -> float:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas
 
-from testbed.report.svg import COLOURS, DASHES, Axis, Chart, number, span, text_at, wrap
+from testbed.report.svg import COLOURS, DASHES, Axis, Chart, amount, span, text_at, wrap
 
 POINTS = 200  # of a distribution: more would not be seen
 WINDOWS = 120  # of the timeline
@@ -127,7 +127,7 @@ def links_by_bytes(ranked: pandas.DataFrame, what: str) -> Drawn:
     share = 100 * float(top.bytes.iloc[0]) / total if total else 0.0
     text = (
         f"The busiest of {len(ranked):,} directions is {rows[0][0]} with "
-        f"{number(float(top.bytes.iloc[0]))}B, {share:.1f} % of {number(total)}B in all."
+        f"{amount(float(top.bytes.iloc[0]), 'B')}, {share:.1f} % of {amount(total, 'B')} in all."
     )
     title = f"{what} by bytes"
     return Drawn(title, text, lying_bars(title, text, rows, "B"))
@@ -146,7 +146,7 @@ def lying_bars(
         parts.append(text_at(left - 8, y + (high - 10) / 2 + 4, label, "label", "end"))
         for side, (name, value) in enumerate(bars):
             if not math.isnan(value):
-                shown = f"{number(value)}{unit}" if unit else f"{value:,.0f}"
+                shown = amount(value, unit) if unit else f"{value:,.0f}"
                 where = y + side * (bar + 1)
                 parts.append(_lying_bar(left, where, (width - left - 90) * value / top, bar, side))
                 parts.append(

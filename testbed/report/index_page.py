@@ -10,11 +10,13 @@ import pandas
 
 from testbed.errors import TestbedError
 from testbed.report.html_table import Link, Outcome, html_table
-from testbed.report.page import Section, badge, badges, command, frame, page, verdict_bar
+from testbed.report.page import Section, badge, badges, command, frame, instant, page, verdict_bar
 from testbed.report.paper_page import OUTCOMES, manifest_of, verdicts_of
+from testbed.report.run_data import read_checks
+from testbed.report.run_page import checks_outcome
 from testbed.runfolder import RunFolder
 
-RUN_COLUMNS = ("run", "experiment", "engine", "clock", "seed", "status", "fidelity", "started")
+RUN_COLUMNS = ("run", "experiment", "engine", "clock", "seed", "status", "fidelity", "checks", "started")
 
 
 def papers_of(results: Path) -> list[Path]:
@@ -65,7 +67,7 @@ def _paper(folder: Path, results: Path) -> str:
     marks = badges(badge(k, f"{n} {k}") for k, n in counts.items() if n)
     manifest = manifest_of(folder)
     figures = len(list((folder / "figures").glob("*.svg")))
-    made = f"{figures} figures, {len(verdicts)} claims; {manifest.get('started', 'did not finish')}"
+    made = f"{figures} figures, {len(verdicts)} claims; {instant(manifest.get('started', 'did not finish'))}"
     return (
         f'<div class="tile"><h3>{title}</h3>{verdict_bar(counts)}{marks}'
         f'<p class="soft">{escape(made)}</p></div>'
@@ -93,5 +95,11 @@ def _run_row(path: Path, results: Path) -> dict[str, object]:
         "seed": manifest.seed,
         "status": Outcome(state, manifest.status),
         "fidelity": Outcome(fidelity.verdict if fidelity is not None else "unknown"),
-        "started": manifest.started,
+        "checks": _checks(folder),
+        "started": instant(manifest.started),
     }
+
+
+def _checks(folder: RunFolder) -> Outcome | None:
+    found = [check["verdict"] for check in read_checks(folder.verdicts, [])]
+    return Outcome(*checks_outcome(found)) if found else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 
@@ -52,10 +53,11 @@ def frame(kicker: str, title: str, intro: str, sections: Iterable[Section], foot
 def figure(content: str, title: str, caption: str = "", provenance: str = "", wide: bool = False) -> str:
     """`caption` says in words what the picture shows; `provenance` where it comes from."""
     kind = ' class="wide"' if wide else ""
+    heading = f"<h3>{escape(title)}</h3>" if title else ""
     said = f"<p>{escape(caption)}</p>" if caption else ""
     source = f'<span class="from">{escape(provenance)}</span>' if provenance else ""
     return (
-        f'<figure{kind}><h3>{escape(title)}</h3><div class="chartbox">{content}</div>'
+        f'<figure{kind}>{heading}<div class="chartbox">{content}</div>'
         f"<figcaption>{said}{source}</figcaption></figure>"
     )
 
@@ -80,6 +82,15 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def command(text: str) -> str:
     return f'<p class="command"><code>{escape(text)}</code><button type="button">copy</button></p>'
+
+
+def instant(iso: str) -> str:
+    """2026-11-16T23:26:08+00:00, as people write it; what is none is left as it is."""
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if at.tzinfo else iso
 
 
 def path_word(path: Path) -> str:

@@ -22,12 +22,17 @@ from testbed.report.page import (
     facts,
     figure,
     frame,
+    instant,
     notice,
     page,
     verdict_bar,
 )
 
 OUTCOMES = ("pass", "fail", "unknown")
+NO_FIGURE = {
+    "app.": "Stated in the appendix, without one figure",
+    "text": "Stated in the text, without a figure",
+}
 CLAIM_COLUMNS = {
     "claim": "claim", "figure": "figure", "verdict": "verdict", "paper": "the paper", "here": "here",
     "why": "why",
@@ -38,7 +43,7 @@ def paper_page(folder: Path) -> str:
     """`folder` is results/<paper>/<scale>."""
     verdicts = verdicts_of(folder)
     manifest = manifest_of(folder)
-    title = f"{manifest.get('paper', folder.parent.name)}, {manifest.get('scale', folder.name)} scale"
+    title = title_of(folder, manifest)
     common = common_reason(verdicts)
     figures = [_figure_section(n, folder, verdicts, manifest, common) for n in numbers(folder, verdicts)]
     sections = [
@@ -48,6 +53,13 @@ def paper_page(folder: Path) -> str:
     ]
     foot = "Ours beside the paper's. This page is one file: it needs no network and no server."
     return page(title, frame("Reproduction", title, _intro(verdicts, manifest, common), sections, foot))
+
+
+def title_of(folder: Path, manifest: dict[str, Any]) -> str:
+    """The folder is <scale>, <scale>-<engine> or <scale>-<part>."""
+    scale, _, rest = folder.name.partition("-")
+    paper = manifest.get("paper", folder.parent.name.replace("_", "-"))
+    return f"{paper}, {scale} scale" + (f", {rest.replace('-', ', ')}" if rest else "")
 
 
 def verdicts_of(folder: Path) -> list[Verdict]:
@@ -85,7 +97,7 @@ def why(verdict: Verdict, common: str) -> str:
 
 def _intro(verdicts: list[Verdict], manifest: dict[str, Any], common: str) -> str:
     counts = {name: sum(v.outcome == name for v in verdicts) for name in OUTCOMES}
-    marks = badges(badge(k, f"{n} {k}") for k, n in counts.items())
+    marks = badges(badge(k, f"{n} {k}") for k, n in counts.items() if n)
     if not manifest:
         gone = notice("<p>This reproduction did not finish: it has no manifest.</p>", "bad")
         return marks + verdict_bar(counts) + gone
@@ -97,7 +109,7 @@ def _intro(verdicts: list[Verdict], manifest: dict[str, Any], common: str) -> st
         ("engine", str(manifest.get("engine", ""))),
         ("seeds", ", ".join(map(str, seeds)) if isinstance(seeds, list) else str(seeds)),
         ("commit", f"{manifest.get('commit', '')[:12]}{changed}"),
-        ("made", f"{manifest.get('started', '')}, in {float(manifest.get('wall_seconds', 0)):,.0f} s"),
+        ("made", instant(manifest.get("started", ""))),
         ("versions", ", ".join(f"{k} {v}" for k, v in versions.items())),
     ]
     return marks + verdict_bar(counts) + facts(listed) + command(manifest.get("command", ""))
@@ -125,10 +137,15 @@ def _claim_table(verdicts: list[Verdict], common: str) -> str:
 
 
 def numbers(folder: Path, verdicts: list[Verdict]) -> list[str]:
-    """Every figure that was drawn or that a claim is about, in the paper's order."""
+    """Every figure that was drawn or that a claim is about, in the paper's order; then what has no figure."""
     drawn = {path.stem.removeprefix("fig") for path in (folder / "figures").glob("*.svg")}
     claimed = {number for v in verdicts for number in figures_of(v)}
-    return sorted(drawn | claimed, key=_order)
+    return sorted(drawn | claimed, key=lambda n: (n not in drawn and not n[:1].isdigit(), _order(n)))
+
+
+def drawing_of(folder: Path, number: str) -> Path:
+    named = folder / "figures" / f"{number}.svg"
+    return named if named.exists() else folder / "figures" / f"fig{number}.svg"
 
 
 def figures_of(verdict: Verdict) -> list[str]:
@@ -145,19 +162,18 @@ def _figure_section(
     number: str, folder: Path, verdicts: list[Verdict], manifest: dict[str, Any], common: str
 ) -> Section:
     about = [v for v in verdicts if number in figures_of(v)]
-    path = folder / "figures" / f"fig{number}.svg"
     numbered = number[:1].isdigit()
+    path = drawing_of(folder, number)
     told = described(path)
-    name = f"Figure {number}" if numbered else f"Not one figure: {number}" if not path.exists() else number
-    title = told.get("title") or name
-    parts = [
-        _drawing(path, told, about) if path.exists() else _not_drawn(numbered),
-        '<div class="claims">' + "".join(_claim(v, common) for v in about) + "</div>" if about else "",
-        _figure_command(number, manifest) if numbered else "",
-    ]
-    return Section(
-        f"figure-{escape(number)}", title, "".join(parts), f"Fig. {number}" if numbered else number
-    )
+    title = told.get("title") or (f"Figure {number}" if numbered else NO_FIGURE.get(number, number))
+    if path.exists() and number not in title:
+        title += f" ({number})"  # two engines draw the same figure
+    picture = _drawing(path, told, about) if path.exists() else _not_drawn(numbered)
+    claims = f'<div class="claims">{"".join(_claim(v, common) for v in about)}</div>' if about else ""
+    both = f'<div class="pair">{picture}{claims}</div>' if path.exists() and claims else picture + claims
+    again = _figure_command(number, manifest) if numbered else ""
+    short = f"Fig. {number}" if numbered else number.rstrip(".")
+    return Section(f"figure-{escape(number)}", title, both + again, short)
 
 
 def _not_drawn(numbered: bool) -> str:
@@ -181,7 +197,7 @@ def _drawing(path: Path, told: dict[str, Any], about: list[Verdict]) -> str:
     )
     content = f'<div class="paper">{_private_ids(drawing, path.stem)}</div>{_numbers(told)}'
     where = f"{os.path.basename(path)}; {told.get('provenance', '')}".removesuffix("; ")
-    return figure(content, told.get("title") or path.stem, text, where)
+    return figure(content, "", text, where)  # its title is the section's
 
 
 def _numbers(told: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from testbed.report.page import (
     facts,
     figure,
     frame,
+    instant,
     notice,
     page,
     path_word,
@@ -88,7 +89,8 @@ def shown(drawn: Drawn, run: RunData, wide: bool = False) -> str:
 def lead(run: RunData) -> str:
     about = run.about
     said = f'<p class="lead">{escape(about)}</p>' if about else ""
-    return said + f'<p class="soft">run {escape(run.manifest.run)}, {escape(run.manifest.started)}</p>'
+    began = instant(run.manifest.started)
+    return said + f'<p class="soft">run {escape(run.manifest.run)}, {escape(began)}</p>'
 
 
 def status(run: RunData) -> str:
@@ -109,9 +111,14 @@ def status(run: RunData) -> str:
 
 
 def checks_badge(outcomes: list[str]) -> str:
+    worst, text = checks_outcome(outcomes)
+    return badge(worst, text.replace(" pass", " checks pass"))
+
+
+def checks_outcome(outcomes: list[str]) -> tuple[str, str]:
     """A check that could not be made is not counted as passed."""
     worst = next((o for o in ("fail", "unknown") if o in outcomes), "pass")
-    return badge(worst, f"{outcomes.count('pass')} of {len(outcomes)} checks pass")
+    return worst, f"{outcomes.count('pass')} of {len(outcomes)} pass"
 
 
 def at_a_glance(run: RunData) -> str:

@@ -52,6 +52,14 @@ def number(value: float) -> str:
     return f"{value:g}"
 
 
+def amount(value: float, unit: str) -> str:
+    """Three digits and a unit, for people: 18.1 kB."""
+    for size, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
 def span(ms: float) -> str:
     """A stretch of time as people say it."""
     if ms >= 10_000:
@@ -93,6 +101,7 @@ class Chart:
     under: list[str] = field(default_factory=list)
     over: list[str] = field(default_factory=list)
     legend: list[tuple[str, str, str]] = field(default_factory=list)  # label, colour, dashes
+    labels: list[list[tuple[float, float]]] = field(default_factory=list)  # of bands, by row: from, to
 
     def px(self, x: float) -> float:
         return LEFT + self.x.share(x) * (self.width - LEFT - RIGHT)
@@ -133,12 +142,27 @@ class Chart:
             f'<line class="bandedge" x1="{at:.1f}" x2="{at:.1f}" y1="{top}" y2="{top + height}"/>'
             for at in (x, x + width)
         )
-        text = text_at(x + width / 2, top + 13, label, "bandtext", "middle") if label else ""
+        middle = x + width / 2
+        text = text_at(middle, top + 13 + 14 * self._row(middle, label), label, "bandtext", "middle")
         self.under.append(
             f'<rect class="band" x="{x:.1f}" y="{top}" width="{width:.1f}" height="{height}">'
             f"<title>{escape(tip)}</title></rect>{edges}"
         )
-        self.over.append(text)
+        self.over.append(text if label else "")
+
+    def _row(self, middle: float, label: str) -> int:
+        """The first row in which the label touches no other; many faults share the last."""
+        if not label:
+            return 0
+        half = 4.2 * len(label) + 4  # of bold text of 12 pixels
+        free = [
+            all(middle + half < left or middle - half > right for left, right in taken)
+            for taken in self.labels
+        ]
+        row = free.index(True) if True in free else len(free)
+        self.labels += [[]] if row == len(free) else []
+        self.labels[row].append((middle - half, middle + half))
+        return min(row, 3)
 
     def svg(self) -> str:
         content = "".join([*self.under, self._axes(), *self.marks, *self.over, self._legend()])

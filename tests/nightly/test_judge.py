@@ -148,3 +148,12 @@ def test_claims(before: int, now: int, outcome: str) -> None:
     past = [Row("20260101T0300", REPRODUCTION, "claim 1", 1 - before, claim=True)]
     past.append(Row("20260102T0300", REPRODUCTION, "claim 1", before, claim=True))
     assert one([Row("20260103T0300", REPRODUCTION, "claim 1", now, claim=True)], past).outcome == outcome
+
+
+def test_without_an_interval_a_small_difference_is_the_same() -> None:
+    def row(night: str, value: float) -> Row:
+        return Row(night, "p/smoke", "degree", value, 1)
+
+    (close,) = judge([row("n2", 100.9)], [row("n1", 100.0)], ["p/smoke"])
+    (far,) = judge([row("n2", 103.0)], [row("n1", 100.0)], ["p/smoke"])
+    assert (close.outcome, far.outcome) == ("same", "unknown")

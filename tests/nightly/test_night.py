@@ -165,6 +165,13 @@ def test_a_long_one_does_not_starve_the_others(tmp_path: Path, monkeypatch: pyte
     assert [r.name for r in fake.night(tmp_path, 2, "long", "short").ran] == ["short/smoke", "long/smoke"]
 
 
+def test_of_one_night_what_was_ended_comes_before_what_was_done() -> None:
+    done, ended = Reproduction(paper="done"), Reproduction(paper="ended")
+    history = [Row("20260102", "done/smoke", "m", 1)]
+    left = {"ended/smoke": Unfinished("ended/smoke", "20260102", [], "", 1.0, 1.0)}
+    assert longest_waiting_first([done, ended], history, left) == [ended, done]
+
+
 def test_with_other_code_it_is_begun_only_with_the_time_it_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

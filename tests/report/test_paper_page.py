@@ -49,6 +49,24 @@ def test_claims_figures_and_command(paper: Path) -> None:
     assert "not measured" in third
 
 
+def test_figures_without_a_number_are_shown(paper: Path) -> None:
+    """The deployed part of shadow-tco draws degree-guest and degree-simulate, with the same title."""
+    part = paper.rename(paper.with_name("smoke-emulated"))
+    for engine in ("guest", "simulate"):
+        drawn = Figure(f"degree-{engine}", "Deployed degree", "x", "y", [Series("ours", [1, 2], [3, 4])], [])
+        draw(drawn, part / "figures")
+    write_verdicts(
+        part / "verdicts.json", [Verdict("E1", "pass", "emulated", "nothing is lost", "-", "0", "0")]
+    )
+    page = write_page(part).read_text()
+    assert "<h1>some-paper, smoke scale, emulated</h1>" in page
+    for engine in ("guest", "simulate"):
+        section = page[page.index(f'<section id="figure-degree-{engine}">') :].partition("</section>")[0]
+        assert f"Deployed degree (degree-{engine})" in section
+        assert '<svg role="img"' in section
+    assert page.index("E1: nothing is lost") > page.index("degree-simulate.svg")
+
+
 def test_a_reproduction_that_did_not_finish_says_so(paper: Path) -> None:
     (paper / "manifest.json").unlink()
     assert "This reproduction did not finish" in write_page(paper).read_text()
