@@ -101,7 +101,7 @@ def reproduce_sensitivity(request: Request) -> list[Verdict]:
             raise RunFailed(f"no run with {variant.name} succeeded", hint=f"the logs are under {raw}")
         runs.append(_named(variant, found.runs))
         judged.append(_named(variant, outcomes(found, SCALES[request.scale].spread)))
-    table, verdicts = pandas.concat(runs), pandas.concat(judged)
+    table, verdicts = (pandas.concat(parts, ignore_index=True) for parts in (runs, judged))
     folder.table("runs", table)
     folder.table("verdicts", verdicts)
     for figure in figures(table, SCALES[request.scale].spread, provenance):
@@ -157,7 +157,8 @@ def figures(runs: pandas.DataFrame, spread: int, provenance: str) -> Iterator[Fi
     rows = runs[(runs.workload == "clustered") & (runs.spread == spread)]
     for setting, (label, our_value) in AXES.items():
         values = {OURS: our_value} | {v.name: v.value for v in VARIANTS if v.setting == setting}
-        chosen = rows[rows.variant.isin(values)].assign(x=rows.variant.map(values))
+        chosen = rows[rows.variant.isin(values)]
+        chosen = chosen.assign(x=chosen.variant.map(values))
         for measure, words in MEASURES.items():
             means = chosen.groupby(["x", "system"])[measure].mean().unstack()
             lines = [

@@ -15,6 +15,7 @@ from experiments.pop_grape.figures import PANELS, all_figures, figure_of
 from experiments.pop_grape.measures import overhead_ratio, per_second_and_broker
 from experiments.pop_grape.reproduce import FIGURES, reproduce, whole
 from experiments.pop_grape.sensitivity import VARIANTS, points, steady
+from experiments.pop_grape.sensitivity import figures as sensitivity_figures
 from experiments.pop_grape.systems import (
     ALL_SYSTEMS,
     BASELINE,
@@ -87,6 +88,22 @@ def test_a_variant_of_the_lost_settings_changes_one_thing() -> None:
             changed = {k: v for k, v in b.settings.items() if a.settings.get(k) != v}
             assert changed == variant.changes
         plan_of(Task("t", str(FOLDER / "planetlab.yaml"), "simulate", "", 1, chosen[0].settings))
+
+
+def test_the_study_draws_each_setting_with_our_own_value_among_its_values() -> None:
+    rows = [
+        {
+            "variant": v.name, "workload": p.workload, "spread": p.spread, "system": p.system,
+            "message_rate": FACTORS[p.system][0], "delay_ms": FACTORS[p.system][1],
+        }
+        for v in VARIANTS
+        for p in points("full", v)
+    ]  # fmt: skip
+    drawn = {f.id: f for f in sensitivity_figures(pandas.DataFrame(rows), 16, "simulated")}
+    assert len(drawn) == 8
+    matching = drawn["figsensitivity-matching-message_rate"]
+    assert list(matching.series[0].x) == [0.5, 5.0, 100.0]
+    assert list(matching.series[0].y) == [0.15] * 3  # POP's, of the baseline's
 
 
 def test_a_conclusion_hangs_on_a_setting_when_its_verdict_changes() -> None:
