@@ -37,7 +37,9 @@ def command(runs: tuple[str, ...], master: str, quiet: bool) -> int:
         show(analysis, Console())
         places = ", ".join(str(run.folder.tables) for run in analysis.runs[:3])
         took = sum(analysis.seconds.values())
-        click.echo(f"\n{len(analysis.runs)} run(s) analysed in {took:.1f} s; tables in {places}")
+        more = ", ..." if len(analysis.runs) > 3 else ""
+        many = "1 run" if len(analysis.runs) == 1 else f"{len(analysis.runs)} runs"
+        click.echo(f"\n{many} analysed in {took:.1f} s; tables in {places}{more}")
     for run, verdict in analysis.failed if quiet else []:
         click.echo(f"{run}: {verdict.name}: {verdict.reason}", err=True)
     return 1 if analysis.failed else 0

@@ -183,4 +183,6 @@ def fidelity_line(fidelity: Fidelity) -> str:
     shown = {"p50": fidelity.error_p50_us, "p99": fidelity.error_p99_us, "max": fidelity.error_max_us}
     errors = ", ".join(f"{name} {value:.0f} us" for name, value in shown.items())
     why = f" ({fidelity.reason})" if fidelity.reason else ""
+    if not fidelity.probes:
+        return f"fidelity {fidelity.verdict}{why or ': no probes'}"
     return f"fidelity {fidelity.verdict}{why}: {fidelity.probes} probes, error {errors}"

@@ -70,7 +70,7 @@ def tell_difference(before: RunFolder, again: RunFolder, tolerance: float, page:
 
     lacking = [run for run in (before, again) if not run.tables.exists()]
     if lacking:
-        click.echo(f"analysing {len(lacking)} run(s)", err=True)
+        click.echo(f"analysing {len(lacking)} run{'s' if len(lacking) > 1 else ''}", err=True)
         analyze(lacking)
     found = compare(before.path, again.path, tolerance)
     click.echo(as_text(found))

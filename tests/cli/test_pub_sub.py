@@ -58,8 +58,9 @@ def test_what_one_publishes_the_other_prints(broker: BrokerNode) -> None:
 
 def test_too_few_publications_are_code_one(broker: BrokerNode) -> None:
     lonely = testbed("sub", broker.address, "[class,eq,'X']", "--count", "1", "--wait", "0.5")
-    lonely.communicate(timeout=30)
+    _, told = lonely.communicate(timeout=30)
     assert lonely.returncode == 1
+    assert "0 of 1 came, and then none for 0.5 s" in told
 
 
 @pytest.mark.parametrize(

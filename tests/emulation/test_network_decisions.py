@@ -245,3 +245,15 @@ def test_nothing_is_touched_after_a_reboot(tmp_path: Path) -> None:
     record.created.boot = "another boot"
     record.process("ourselves", os.getpid())
     assert created.remove_created(tmp_path) == []
+
+
+def test_a_probe_takes_its_time_onto_links_of_limited_bandwidth() -> None:
+    """Measured on two links of 10 Mbit/s: 187 us more than the latencies, there and back."""
+    from testbed.emulation.network.echo import PROBE_BYTES
+    from testbed.emulation.network.probes import sending_us
+
+    slow, free = Link("a", "h1", "s1", 4000, bandwidth_bps=10_000_000), Link("b", "s1", "h2", 4000)
+    assert PROBE_BYTES == 58
+    assert sending_us([slow, slow, slow, slow], PROBE_BYTES) == pytest.approx(185.6)
+    assert sending_us([free, slow], PROBE_BYTES) == pytest.approx(46.4)
+    assert sending_us([], PROBE_BYTES) == 0

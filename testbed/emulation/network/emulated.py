@@ -17,11 +17,12 @@ from testbed.emulation.network import capture, namespaces, verification
 from testbed.emulation.network.batched import BatchedMininet, Hooks
 from testbed.emulation.network.capture import Capture
 from testbed.emulation.network.created import Record
+from testbed.emulation.network.echo import PROBE_BYTES
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.fabric import SWITCHES, Fabric
 from testbed.emulation.network.ovs import OpenVSwitch, transaction
 from testbed.emulation.network.prober import UNKNOWN, ProbePair, ProberConfig
-from testbed.emulation.network.probes import Probes
+from testbed.emulation.network.probes import Probes, sending_us
 from testbed.emulation.network.wiring import Wiring, wire
 from testbed.errors import did_you_mean
 from testbed.runfolder import RunFolder
@@ -244,8 +245,15 @@ class EmulatedNetwork:
             self._probes = None
 
     def _planned_for_probes(self) -> list[int]:
-        planned = [self.planned_rtt_us(source, target) for source, target in self.plan.probes.pairs]
-        return [UNKNOWN if rtt is None else rtt for rtt in planned]
+        return [self._planned_for_probe(source, target) for source, target in self.plan.probes.pairs]
+
+    def _planned_for_probe(self, source: str, target: str) -> int:
+        """Latencies, and the time that a packet of its size takes onto links of limited bandwidth."""
+        rtt = self.planned_rtt_us(source, target)
+        there, back = self.fabric.path_links(source, target), self.fabric.path_links(target, source)
+        if rtt is None or there is None or back is None:
+            return UNKNOWN
+        return rtt + round(sending_us([*there, *back], PROBE_BYTES))
 
     # Changes at run time
 

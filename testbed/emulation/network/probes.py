@@ -8,12 +8,19 @@ import select
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.prober import ProberConfig
+from testbed.topology.plan import Link
+
+
+def sending_us(links: Iterable[Link], size: int) -> float:
+    """How long a packet of so many bytes takes onto these links, one after the other, in all."""
+    return sum(size * 8e6 / link.bandwidth_bps for link in links if link.bandwidth_bps)
 
 
 class Probes:
