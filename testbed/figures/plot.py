@@ -173,6 +173,7 @@ def _label(axes: Any, figure: Figure) -> None:
         axes.set_yscale("log")
     if figure.ticks:
         axes.set_xticks(list(figure.ticks), list(figure.ticks.values()))
+        axes.minorticks_off()  # a logarithmic axis would label its own beside them
     axes.tick_params(length=3)
 
 
