@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from broker_grpc.config import BrokerOptions, BrokerProcessConfig, broker_options
+from broker_grpc.config import BrokerProcessConfig, options_of
 from broker_grpc.errors import BrokerError
 from broker_grpc.relocation.settings import GrapeSettings, PopSettings
 from broker_grpc.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
@@ -42,21 +42,12 @@ def machine_of(config: BrokerProcessConfig) -> BrokerMachine:
         from broker_grpc.topicconnected.broker import TopicBroker
 
         addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
-        return TopicBroker(config.broker, chosen, _options(config), addresses, config.incarnation)
+        return TopicBroker(config.broker, chosen, options_of(config), addresses, config.incarnation)
     if isinstance(chosen, CoordinatorSettings):
         from broker_grpc.topicconnected.coordinator import Coordinator
 
         random = Random(config.seed)
-        return Coordinator(config.broker, chosen, _options(config), config.incarnation, random)
+        return Coordinator(config.broker, chosen, options_of(config), config.incarnation, random)
     from broker_grpc.broker import build
 
     return build(config)
-
-
-def _options(config: BrokerProcessConfig) -> BrokerOptions:
-    try:
-        options = broker_options(config.options)
-    except msgspec.ValidationError as error:
-        raise BrokerError(f"options of broker {config.broker}: {error}") from None
-    options.sample_every_us = options.sample_every_us or config.sample_every_us
-    return options

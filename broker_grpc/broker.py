@@ -9,9 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import msgspec
-
-from broker_grpc.config import BrokerOptions, BrokerProcessConfig, broker_options
+from broker_grpc.config import BrokerOptions, BrokerProcessConfig, options_of
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.content.routing import Routing, Told
@@ -435,12 +433,7 @@ def _reached(deadline: int | None, now_us: int) -> bool:
 
 def build(config: BrokerProcessConfig) -> Broker:
     """The machine of a broker process; raises BrokerError for options it does not know."""
-    try:
-        options = broker_options(config.options)
-    except msgspec.ValidationError as error:
-        raise BrokerError(f"options of broker {config.broker}: {error}") from None
-    if config.sample_every_us and not options.sample_every_us:
-        options.sample_every_us = config.sample_every_us
+    options = options_of(config)
     layer = None
     if config.algorithm:
         from broker_grpc.relocation.algorithms import layer_of

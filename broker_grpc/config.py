@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_grpc.content.tables import Covering
+from broker_grpc.errors import BrokerError
 
 NonNegative = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -108,3 +109,13 @@ class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fie
 def broker_options(options: dict[str, Any]) -> BrokerOptions:
     """Raises msgspec.ValidationError, which names the field."""
     return msgspec.convert(options, BrokerOptions)
+
+
+def options_of(config: BrokerProcessConfig) -> BrokerOptions:
+    """The options of a broker process; raises BrokerError for those it does not know."""
+    try:
+        options = broker_options(config.options)
+    except msgspec.ValidationError as error:
+        raise BrokerError(f"its options: {error}") from None
+    options.sample_every_us = options.sample_every_us or config.sample_every_us
+    return options

@@ -46,7 +46,17 @@ def tls_files(given: tuple[Path, Path, Path] | None) -> TlsFiles | None:
 
 
 def is_address(broker: str) -> bool:
-    return ":" in broker
+    """Whether it is an address, and not an id. Raises InputError for half an address."""
+    from testbed.errors import InputError
+
+    if ":" not in broker:
+        if broker.replace(".", "").isdigit():
+            raise InputError(f"{broker!r} is no address: it has no port", hint=f"write {broker}:5000")
+        return False
+    port = broker.rpartition(":")[2]
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        raise InputError(f"{broker!r} has no port from 1 to 65535", hint="an address is like 10.0.0.1:5000")
+    return True
 
 
 def run_inside(

@@ -66,6 +66,9 @@ def test_too_few_publications_are_code_one(broker: BrokerNode) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["pub", "127.0.0.1", "[class,'X']"], "'127.0.0.1' is no address: it has no port"),
+        (["sub", "127.0.0.1:99999", "[class,eq,'X']"], "has no port from 1 to 65535"),
+        (["sub", "127.0.0.1:", "[class,eq,'X']"], "has no port from 1 to 65535"),
         (["pub", "127.0.0.1:1", "[class,'X']", "--timeout", "0.5"], "no broker answers"),
         (["sub", "127.0.0.1:1", "[x,>,", "--timeout", "0.5"], "error:"),
         (["sub", "B1", "[class,eq,'X']", "--results", "/nonexistent"], "no deployment is running"),
