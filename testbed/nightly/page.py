@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
+from html import escape
 from pathlib import Path
 
 import pandas
@@ -14,7 +16,7 @@ from testbed.nightly.judge import Comparison, Outcome
 from testbed.nightly.night import Night, Ran
 from testbed.report.html_table import Link, Prose, html_table
 from testbed.report.html_table import Outcome as Mark
-from testbed.report.page import Section, badge, figure, frame, page
+from testbed.report.page import Section, badge, badges, figure, frame, notice, page
 from testbed.report.svg import COLOURS, Axis, Chart
 
 COLUMNS = {
@@ -44,12 +46,24 @@ def nightly_page(night: Night, history: Sequence[Row]) -> str:
         Section("measures", "Measures", _comparisons(night.comparisons)),
         Section("ran", "What ran", _ran(night.ran)),
     ]
-    intro = f"<p>{mark} night {night.id}: {said}</p>"
+    undone = [r for r in night.ran if r.state != "done"]
+    left = badge("unknown", f"{len(undone)} of {len(night.ran)} not done") if undone else ""
+    intro = badges([mark, left]) + f"<p>{when(night.id)}: {said}.</p>"
+    if undone:
+        items = "".join(f"<li>{escape(r.name)}: {r.state}; {escape(r.detail)}</li>" for r in undone)
+        intro += notice(f"<ul>{items}</ul>", "bad" if any(r.state == "failed" for r in undone) else "")
     foot = (
         "The interval is of the difference to the last nights, 99 %, over seeds and nights. "
         "Every number of every night is in history.jsonl."
     )
     return page("Nightly runs", frame("Every night", "Nightly runs", intro, sections, foot))
+
+
+def when(night: str) -> str:
+    try:
+        return f"Night of {datetime.strptime(night, '%Y%m%dT%H%M%S'):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return f"Night {escape(night)}"
 
 
 def _ran(ran: Sequence[Ran]) -> str:
@@ -81,7 +95,14 @@ def _comparisons(comparisons: Sequence[Comparison]) -> str:
     if not comparisons:
         return ""
     ordered = sorted(comparisons, key=lambda c: ORDER.index(c.outcome))
-    found = pandas.DataFrame([{**c.__dict__, "outcome": Mark(LOOK[c.outcome], c.outcome)} for c in ordered])
+    found = pandas.DataFrame(
+        [
+            c.__dict__
+            | {"outcome": Mark(LOOK[c.outcome], c.outcome)}
+            | {"measure": Prose(c.measure), "reason": Prose(c.reason)}
+            for c in ordered
+        ]
+    )
     return html_table(found, "Against the last nights", COLUMNS)
 
 
