@@ -32,6 +32,7 @@ class Reproduction(Strict):
     engine: Literal["", "guest", "host", "simulate"] = ""
     seeds: int = pydantic.Field(0, ge=0)  # 0 = the scale's own
     measures: tuple[Measure, ...] = ()
+    timed: tuple[str, ...] = ()  # claims about measured time; "S15*" is S15 and all that begin so
 
     @property
     def name(self) -> str:

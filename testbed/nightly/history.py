@@ -21,6 +21,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     smallest: float = 0.02
     commit: str = ""
     claim: bool = False  # then value is 1 for pass and 0 for fail
+    timed: bool = False  # a claim about measured time
     seconds: bool = False  # then value is how long the reproduction took
 
 

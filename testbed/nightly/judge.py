@@ -127,12 +127,17 @@ def _outcome(centre: float, low: float, high: float, smallest: float, better: st
 
 
 def judge_claim(key: tuple[str, str], tonight: Sequence[Row], past: Sequence[Row]) -> Comparison:
-    """A claim of a paper passes or fails; only a change is news."""
+    """A claim of a paper passes or fails; only a change is news, and only if it does not come and go."""
     now = tonight[0].value
     if not past:
         return Comparison(*key, "first", now=now, seeds=1)
-    before = max(past, key=lambda row: row.night).value
+    values = [row.value for row in sorted(past, key=lambda row: row.night)][-NIGHTS:]
+    before = values[-1]
     outcome: Outcome = "same" if now == before else "better" if now > before else "worse"
-    return Comparison(
-        *key, outcome, before, now, now - before, now - before, 1, 1, "claim: 1 = pass, 0 = fail"
-    )
+    reason = "claim: 1 = pass, 0 = fail"
+    if now != before and tonight[0].timed:
+        outcome, reason = "unknown", "claim about time: a busy machine turns it"
+    elif now != before and len(set(values)) > 1:
+        held = f"held in {sum(values):.0f} of the last {len(values)} nights"
+        outcome, reason = "unknown", f"claim that comes and goes: {held}"
+    return Comparison(*key, outcome, before, now, now - before, now - before, 1, len(values), reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pandas
@@ -45,9 +46,9 @@ def _claims(folder: Path, reproduction: Reproduction, night: str, commit: str) -
     for verdict in read_verdicts(folder / "verdicts.json"):
         if verdict.outcome != "unknown":
             value = float(verdict.outcome == "pass")
-            yield Row(
-                night, reproduction.name, f"claim {verdict.claim}", value, 0, "higher", 0.0, commit, True
-            )
+            timed = any(fnmatchcase(verdict.claim, pattern) for pattern in reproduction.timed)
+            name = f"claim {verdict.claim}"
+            yield Row(night, reproduction.name, name, value, 0, "higher", 0.0, commit, True, timed)
 
 
 def failed_invariants(folder: Path) -> list[str]:

@@ -145,9 +145,20 @@ def test_a_measure_that_was_gone_before_is_no_news() -> None:
     ("before", "now", "outcome"), [(1, 1, "same"), (1, 0, "worse"), (0, 1, "better"), (0, 0, "same")]
 )
 def test_claims(before: int, now: int, outcome: str) -> None:
-    past = [Row("20260101T0300", REPRODUCTION, "claim 1", 1 - before, claim=True)]
-    past.append(Row("20260102T0300", REPRODUCTION, "claim 1", before, claim=True))
+    past = [Row(f"2026010{night}T0300", REPRODUCTION, "claim 1", before, claim=True) for night in (1, 2)]
     assert one([Row("20260103T0300", REPRODUCTION, "claim 1", now, claim=True)], past).outcome == outcome
+
+
+@pytest.mark.parametrize(("now", "outcome"), [(0, "unknown"), (1, "same")])
+def test_a_claim_that_comes_and_goes_is_no_alarm(now: int, outcome: str) -> None:
+    past = [Row(f"2026010{n}T0300", REPRODUCTION, "claim 1", v, claim=True) for n, v in ((1, 0), (2, 1))]
+    assert one([Row("20260103T0300", REPRODUCTION, "claim 1", now, claim=True)], past).outcome == outcome
+
+
+def test_a_claim_about_time_is_no_alarm() -> None:
+    past = [Row("20260101T0300", REPRODUCTION, "claim 1", 1, claim=True)]
+    tonight = Row("20260103T0300", REPRODUCTION, "claim 1", 0, claim=True, timed=True)
+    assert one([tonight], past).outcome == "unknown"
 
 
 def test_without_an_interval_a_small_difference_is_the_same() -> None:
