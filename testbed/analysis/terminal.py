@@ -41,9 +41,11 @@ def delay_table(analysis: Analysis, run: Run) -> Table:
     shown = frame[frame["group_by"].isin(GROUPS)].copy()
     shown["order"] = shown["group_by"].map(GROUPS.index)
     shown = shown.sort_values(["order", "group"], kind="stable")
+    # Of delays beyond a second fewer decimals: all must fit on a terminal.
+    digits = 1 if len(shown) and shown["max_us"].max() >= 1_000_000 else 3
     for row in shown.head(MOST_ROWS).to_dict("records"):
         label = "all" if row["group_by"] == "all" else f"{row['group_by']} {row['group'] or '-'}"
-        times = [_ms(row[f"{name}_us"]) for name in ("mean", "p50", "p95", "p99", "max")]
+        times = [_ms(row[f"{name}_us"], digits) for name in ("mean", "p50", "p95", "p99", "max")]
         table.add_row(label, f"{row['count']:,}", *times, _number(row["stretch_mean"], 2))
     return _more(table, len(shown))
 
@@ -137,8 +139,8 @@ def _more(table: Table, rows: int) -> Table:
     return table
 
 
-def _ms(value: float) -> str:
-    return _number(value / 1000 if value is not None else value, 3)
+def _ms(value: float, digits: int = 3) -> str:
+    return _number(value / 1000 if value is not None else value, digits)
 
 
 def _number(value: float | None, digits: int) -> str:
