@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import secrets
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,7 +29,8 @@ GONE = (
     "this is the last state it told.</p></div>"
 )
 FOLLOWS_S = 10.0  # a page that has not asked for so long is closed
-PATIENCE_S = 5.0  # for the last look of those that are open
+PATIENCE_S = 5.0  # for those that are open to ask again
+LONGEST_S = 30.0
 POLICY = (
     "default-src 'none'; img-src data:; connect-src 'self'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -81,24 +83,35 @@ class Viewers:
 
     def __init__(self) -> None:
         self._asked: dict[str, float] = {}
+        self._answering = 0
         self._changed = threading.Condition()
 
-    def asked(self, viewer: str, last: bool) -> None:
-        """`last`: this one has the last state now and will not ask again."""
+    @contextmanager
+    def answering(self, viewer: str, last: bool) -> Iterator[None]:
+        """`last`: it has the last state then and will not ask again."""
         with self._changed:
-            self._asked[viewer] = time.monotonic()
-            if last:
-                del self._asked[viewer]
-            self._changed.notify_all()
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._answering -= 1
+                self._asked[viewer] = time.monotonic()
+                if last:
+                    del self._asked[viewer]
+                self._changed.notify_all()
 
-    def wait(self, patience_s: float) -> None:
-        """Until nobody waits for the last state any more."""
+    def wait(self) -> None:
+        """Until everybody who follows has the last state; a large page on a busy machine takes its time."""
         began = time.monotonic()
         with self._changed:
-            self._changed.wait_for(lambda: not self._following(began), patience_s)
+            while self._waits(began) and time.monotonic() < began + LONGEST_S:
+                self._changed.wait(0.1)
 
-    def _following(self, now: float) -> bool:
-        return any(at > now - FOLLOWS_S for at in self._asked.values())
+    def _waits(self, began: float) -> bool:
+        now = time.monotonic()
+        following = [at for at in self._asked.values() if at > began - FOLLOWS_S]
+        return self._answering > 0 or any(max(at, began) > now - PATIENCE_S for at in following)
 
 
 class LiveServer:
@@ -109,7 +122,7 @@ class LiveServer:
         self.token = secrets.token_urlsafe(16)
         self._viewers = Viewers()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self.page, self.token, self._viewers))
-        self._server.daemon_threads = True
+        self._server.daemon_threads = False  # `close` waits for them: none may draw while the process ends
         self._thread = threading.Thread(target=self._server.serve_forever, name="live page", daemon=True)
         self._thread.start()
 
@@ -124,13 +137,15 @@ class LiveServer:
     def close(self) -> None:
         """The run is over: whoever has the page open gets its last state first."""
         self.page.over = True
-        self._viewers.wait(PATIENCE_S)
+        self._viewers.wait()
         self._server.shutdown()
         self._server.server_close()
 
 
 def handler(live: LivePage, token: str, viewers: Viewers) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        timeout = 10  # of a reader that takes nothing
+
         def do_GET(self) -> None:
             path, _, viewer = self.path.partition("?")
             _, given, *rest = [*path.split("/"), ""]
@@ -139,8 +154,8 @@ def handler(live: LivePage, token: str, viewers: Viewers) -> type[BaseHTTPReques
                 self._answer(200, live.whole())
             elif known and rest[0] == "body":
                 last = live.over  # asked before the look: what is said to be the last state is it
-                self._answer(200, live.body(), last)
-                viewers.asked(viewer, last)
+                with viewers.answering(viewer, last):
+                    self._answer(200, live.body(), last)
             else:
                 self._answer(404, "not found")
 
@@ -158,7 +173,7 @@ def handler(live: LivePage, token: str, viewers: Viewers) -> type[BaseHTTPReques
             self.send_header("Cache-Control", "no-store")
             if last:
                 self.send_header("Run-Over", "1")
-            with contextlib.suppress(ConnectionError):  # the reader closed the page meanwhile
+            with suppress(OSError):  # the reader closed the page meanwhile
                 self.end_headers()
                 self.wfile.write(data)
 
