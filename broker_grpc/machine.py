@@ -22,6 +22,9 @@ from protos.records import LogEvent
 
 PeerKind = Literal["broker", "client"]
 
+# Kinds of events that are true only if the message before them was sent.
+RECORDS_OF_SENDING = ("FORWARDED", "NOTIFIED", "SENT", "PUBLISHED")
+
 
 # ---------------------------------------------------------------- stimuli
 

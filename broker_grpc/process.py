@@ -24,7 +24,7 @@ from broker_grpc.errors import BrokerError
 from broker_grpc.eventlog import EventLog
 from broker_grpc.eventloop import run, told_defect
 from broker_grpc.handshake import hello
-from broker_grpc.limits import limits_from
+from broker_grpc.limits import SERVER_GRACE_US, limits_from
 from broker_grpc.links import hello_incarnation
 from broker_grpc.machine import Machine
 from broker_grpc.peers import Dialler, LinkGate
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from broker_grpc.config import BrokerProcessConfig
 
 DRAIN_AT_SHUTDOWN_US = 2_000_000
-SERVER_GRACE_S = 0.2
 
 
 class CannotListen(BrokerError):
@@ -106,7 +105,7 @@ class BrokerProcess:
             self.runtime.act(farewell(self.runtime.now_us()))
         await self.drain(DRAIN_AT_SHUTDOWN_US)
         await self._dialler.stop()
-        await self._server.stop(SERVER_GRACE_S)
+        await self._server.stop(SERVER_GRACE_US / 1e6)
         self.runtime.stop()
         self.log.write(LogEvent(kind="STOPPED", detail=self._failure))
         self.log.close()

@@ -16,6 +16,7 @@ from broker_grpc.errors import BrokerError
 from broker_grpc.eventlog import EventLog
 from broker_grpc.limits import Limits
 from broker_grpc.machine import (
+    RECORDS_OF_SENDING,
     CloseLink,
     DeadlineReached,
     Effect,
@@ -37,7 +38,6 @@ from protos.messages import Envelope, Publication, Refusal
 from protos.records import LogEvent
 
 NO_TIMER = 1 << 63
-RECORDS_OF_SENDING = ("FORWARDED", "NOTIFIED", "SENT", "PUBLISHED")
 
 
 class LinkKeeper(Protocol):

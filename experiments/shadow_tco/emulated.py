@@ -14,13 +14,11 @@ from experiments.shadow_tco.deployment import COORDINATOR, FULL, SMOKE, SYSTEMS,
 from experiments.shadow_tco.emulated_claims import CLAIMS
 from experiments.shadow_tco.emulated_figures import emulated_figures
 from experiments.shadow_tco.measures import Observed
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Options, choose
-from testbed.errors import RunFailed, TestbedError
+from testbed.errors import RunFailed
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge
 from testbed.runfolder import RunFolder
-from testbed.topology.plan import Plan
+from testbed.sweep.run import run_plans
 
 SIZES = {"smoke": SMOKE, "full": FULL}
 ENGINES = {"smoke": ("simulate",), "full": ("simulate", "guest")}
@@ -43,14 +41,12 @@ def emulate(request: Request) -> list[Verdict]:
     engines = (request.engine,) if request.engine else ENGINES[request.scale]
     rows, totals, manifests = [], [], []
     for engine in engines:
-        for system in SYSTEMS:
-            run = _run(size, system, engine, folder.path / "runs" / engine, request.report)
-            if run is not None:
-                more, total = measured(run)
-                labels = {"engine": engine, "system": system}
-                rows += [{**labels, **row} for row in more]
-                totals.append({**labels, **total})
-                manifests.append({**labels, **manifest_of(run)})
+        for system, run in _runs(size, engine, folder.path / "runs", request.report).items():
+            more, total = measured(run)
+            labels = {"engine": engine, "system": system}
+            rows += [{**labels, **row} for row in more]
+            totals.append({**labels, **total})
+            manifests.append({**labels, **manifest_of(run)})
     if not totals:
         raise RunFailed("no run of the deployed system succeeded", hint=f"see {folder.path / 'runs'}")
     data = Emulated(pandas.DataFrame(rows), pandas.DataFrame(totals))
@@ -65,23 +61,18 @@ def emulate(request: Request) -> list[Verdict]:
     return verdicts
 
 
-def _run(size: Churned, system: str, engine: str, results: Path, say: Say) -> RunFolder | None:
-    """A finished run of the same plan is taken as it is; None when the engine cannot run it."""
-    plan = plan_of(size, system, SEED)
-    known = _finished(results / plan.name, plan)
-    if known is not None:
-        say(f"{engine}, {system}: taken from {known.path}")
-        return known
-    say(f"{engine}, {system}: {len(plan.brokers) - 1} brokers, {size.rounds} rounds")
-    try:
-        chosen, clock, _ = choose(engine, None)
-        outcome = deploy(prepare(plan, None, results, chosen.name, clock), chosen, Options(clock), _quiet)
-    except TestbedError as error:
-        say(f"{engine}, {system}: {error}")
-        return None
-    if outcome.code:
-        say(f"{engine}, {system}: {outcome.manifest.status}: {outcome.manifest.reason}")
-    return outcome.folder if outcome.manifest.status == "done" else None
+def _runs(size: Churned, engine: str, results: Path, say: Say) -> dict[str, RunFolder]:
+    """A sweep over the systems; a finished run of the same plan is taken as it is, a failed one left out."""
+    plans = {system: plan_of(size, system, SEED) for system in SYSTEMS}
+    result = run_plans(engine, plans, engine, results, "local[*]", say)
+    for system, failure in result.failed.items():
+        say(f"{engine}, {system}: {failure.reason}")
+    points = result.folder / "points"
+    return {
+        system: RunFolder(points / system / result.done[system].run)
+        for system in SYSTEMS
+        if system in result.done
+    }
 
 
 def manifest_of(run: RunFolder) -> dict[str, Any]:
@@ -89,17 +80,6 @@ def manifest_of(run: RunFolder) -> dict[str, Any]:
     manifest: dict[str, Any] = msgspec.to_builtins(run.read_manifest())
     manifest.pop("command", None)
     return manifest
-
-
-def _quiet(event: Any) -> None:
-    """Progress of a run is not shown: the name of the run is, and its folder has the rest."""
-
-
-def _finished(folder: Path, plan: Plan) -> RunFolder | None:
-    run = RunFolder((folder / "latest").resolve())
-    if not run.manifest.exists() or run.read_manifest().status != "done":
-        return None
-    return run if msgspec.json.encode(run.read_plan()) == msgspec.json.encode(plan) else None
 
 
 def measured(run: RunFolder) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -12,6 +12,7 @@ from testbed.runfolder import RunFolder
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.garbage import collected_rarely
 from testbed.simulation.simulator import START_US, Simulator
+from testbed.simulation.wires import Loses
 
 CALLS_PER_TURN = 20_000
 PROGRESS_S = 0.5
@@ -20,9 +21,11 @@ PROGRESS_S = 0.5
 class SimulateEngine:
     name = "simulate"
 
-    def __init__(self, start_us: int = START_US) -> None:
-        """The kernel's timers fire on ticks: `start_us` says how the run lies to them."""
+    def __init__(self, start_us: int = START_US, loses: Loses | None = None) -> None:
+        """To be like another run: `start_us` says how this one lies to the ticks of the kernel's timers,
+        `loses` which packets are lost."""
         self._start_us = start_us
+        self._loses = loses
         self._folder: RunFolder | None = None
         self._simulator: Simulator | None = None
         self._log: SimulatedLog | None = None
@@ -38,7 +41,7 @@ class SimulateEngine:
         self._folder = run
         plan = run.read_plan()
         self._log = SimulatedLog(run.events / "simulation.jsonl")
-        self._simulator = Simulator(plan, self._log, self._told, self._start_us)
+        self._simulator = Simulator(plan, self._log, self._told, self._start_us, self._loses)
         self._told_events: list[Event] = []
 
     def _told(self, tell: stimuli.Tell) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from broker_grpc.algorithms import machine_of
 from broker_grpc.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
-from broker_grpc.limits import Limits, limits_from
+from broker_grpc.limits import SERVER_GRACE_US, Limits, limits_from
 from broker_grpc.machine import (
+    RECORDS_OF_SENDING,
     CloseLink,
     DeadlineReached,
     Effects,
@@ -21,6 +22,7 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from broker_grpc.topicconnected.broker import TopicBroker
+from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 from testbed.emulation.runner import stimuli
@@ -31,7 +33,7 @@ from testbed.errors import TestbedError
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SPILL_EVENTS, SimulatedLog
 from testbed.simulation.streams import Inbox, Pipe, Streams
-from testbed.simulation.wires import Wires
+from testbed.simulation.wires import Loses, Wires
 from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
 
@@ -70,6 +72,7 @@ class Simulator:
         log: SimulatedLog,
         tell: Callable[[stimuli.Tell], None],
         start_us: int = START_US,
+        loses: Loses | None = None,
     ) -> None:
         self.plan = plan
         self.agenda = Agenda(start_us)
@@ -89,10 +92,11 @@ class Simulator:
         self._limits = {broker.id: limits_from(broker.options) for broker in plan.brokers}
         self._running: dict[str, Process] = {}
         self._starting: set[str] = set()  # clients that have not said that they are ready
-        self._closing: set[str] = set()
+        self._closing: set[str] = set()  # clients that say good-bye
+        self._stopping: set[str] = set()  # brokers
         self._incarnations: dict[str, int] = {}
         self._timeline_wake = -1
-        self.wires = Wires(plan, random.Random(f"{plan.seed}/wires"))
+        self.wires = Wires(plan, random.Random(f"{plan.seed}/wires"), loses)
         self.streams = Streams(self.agenda, self.wires, self, self._limits_of)
 
     def _limits_of(self, process: str) -> Limits:
@@ -121,8 +125,8 @@ class Simulator:
         limit = self.agenda.now_us + STOP_LIMIT_US
         while self._closing and (self.agenda.next_us() or limit) < limit:
             self.agenda.run(1)
-        for broker in [p.id for p in self._running.values() if p.kind == "broker"]:
-            self._stop(broker)
+        for broker in [p for p in self._running.values() if p.kind == "broker"]:
+            self._stopped(broker, None)
 
     def stop(self, reason: str) -> None:
         self._conduct(stimuli.StopRequested(reason))
@@ -262,19 +266,32 @@ class Simulator:
         if process is None:
             return
         if not isinstance(process.machine, ClientScript):
-            if isinstance(process.machine, TopicBroker):
-                self._apply(process, process.machine.farewell(self.agenda.now_us))
-            self.log(id_, LogEvent(kind="STOPPED"))
-            self._crash(id_, "stopped")
+            self._stop_broker(process)
         else:
             self._closing.add(id_)
             self._apply(process, process.machine.close(self.agenda.now_us))
             self._settle(process)
 
+    def _stop_broker(self, process: Process) -> None:
+        """As the real process does: what it dialled ends now, what others dialled has its time of grace."""
+        if process.id in self._stopping:
+            return
+        self._stopping.add(process.id)
+        if isinstance(process.machine, TopicBroker):
+            self._apply(process, process.machine.farewell(self.agenda.now_us))
+        self.streams.hang_up(process.id, "stopped")
+        self.agenda.at(self.agenda.now_us + SERVER_GRACE_US, self._stopped, process)
+
+    def _stopped(self, process: Process, _: None) -> None:
+        if self._running.get(process.id) is process:
+            self.log(process.id, LogEvent(kind="STOPPED"))
+            self._crash(process.id, "stopped")
+
     def _crash(self, id_: str, reason: str) -> None:
         if self._running.pop(id_, None) is not None:
             self.streams.crash(id_, reason)
             self._starting.discard(id_)
+            self._stopping.discard(id_)
             self._later(stimuli.ProcessEnded(id_, 0 if reason == "stopped" else -9))
 
     def _settle(self, process: Process) -> None:
@@ -302,6 +319,9 @@ class Simulator:
 
     def is_running(self, process: str) -> bool:
         return process in self._running
+
+    def accepts(self, process: str) -> bool:
+        return process in self._running and process not in self._stopping
 
     def incarnation_of(self, process: str) -> int:
         return self._incarnations.get(process, 1)
@@ -337,10 +357,16 @@ class Simulator:
 
     def _apply(self, process: Process, effects: Effects) -> None:
         get, send, events = process.pipes.get, self.streams.send, self._log.waiting
+        unsent = ""  # peer of a message that went nowhere: the record behind it is not true
         for effect in effects:
             kind = effect.__class__
             if kind is Log:
                 event: LogEvent = effect.event  # type: ignore[union-attr]
+                if unsent:
+                    untrue = event.peer == unsent and event.kind in RECORDS_OF_SENDING
+                    unsent = ""
+                    if untrue:
+                        continue
                 if not event.t_us:
                     event.t_us = self.agenda.now_us
                 if not event.node:
@@ -350,6 +376,10 @@ class Simulator:
                 pipe = get(effect.peer)  # type: ignore[union-attr]
                 if pipe is not None:
                     send(pipe, effect.envelope)  # type: ignore[union-attr]
+                    unsent = ""
+                else:
+                    unsent = effect.peer  # type: ignore[union-attr]
+                    self._dropped(process.id, unsent, effect.envelope)  # type: ignore[union-attr]
             elif kind is OpenLink:
                 self.streams.open(process.id, effect.peer)  # type: ignore[union-attr]
             elif kind is CloseLink:
@@ -358,6 +388,20 @@ class Simulator:
             self._log.spill()
         if process.kind == "client" and (process.id in self._starting or process.id in self._closing):
             self._settle(process)
+
+    def _dropped(self, process: str, peer: str, envelope: Envelope) -> None:
+        """As the real process says it."""
+        body = envelope.body
+        event = LogEvent(
+            kind="DROPPED",
+            type=TYPE_OF[body.__class__],
+            peer=peer,
+            message=getattr(body, "id", ""),
+            bytes=encoded_size(envelope),
+            published_us=body.published_us if isinstance(body, Publication) else 0,
+            detail="no stream to this peer",
+        )
+        self.log(process, event)
 
     def _arm(self, process: Process) -> None:
         deadline = process.machine.next_deadline_us()

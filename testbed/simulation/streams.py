@@ -82,6 +82,7 @@ class Processes(Protocol):
     def host_of(self, process: str) -> str: ...
     def kind_of(self, process: str) -> PeerKind: ...
     def is_running(self, process: str) -> bool: ...
+    def accepts(self, process: str) -> bool: ...
     def incarnation_of(self, process: str) -> int: ...
     def seed_of(self, process: str) -> int: ...
     def feed(self, process: str, stimulus: Stimulus) -> None: ...
@@ -159,7 +160,7 @@ class Streams:
         dial = self._wish(dialler, listener)
         if dial is None or not self._processes.is_running(dialler):
             return
-        if not self._processes.is_running(listener):
+        if not self._processes.accepts(listener):
             self._dial_later(dial, dialler, listener)
             return
         dial.dials += 1
@@ -326,6 +327,13 @@ class Streams:
         dial = self._wish(end, peer)
         if dial is not None:
             self._dial_later(dial, end, peer)
+
+    def hang_up(self, process: str, reason: str) -> None:
+        """It ends what it dialled, and dials no more."""
+        self._dials.pop(process, None)
+        live = self._live.get(process, {})
+        for peer in sorted(p for p, pipe in live.items() if pipe.stream.dialler == process):
+            self.close(process, peer, reason, False)
 
     def crash(self, process: str, reason: str) -> None:
         """The process is gone; the kernel tells its peers."""

@@ -13,7 +13,7 @@ traffic (acknowledgements, window updates, pings of HTTP/2) is not modelled.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -24,6 +24,8 @@ FRAMING = 5 + 9
 PACKET_PAYLOAD = 1448
 PACKET_HEADERS = 66
 DEFAULT_QUEUE = 1000  # packets, where the plan leaves it to us
+
+Loses = Callable[[int, str, str], bool]  # a packet sent now, from one host to another: is it lost?
 
 
 def wire_bytes(envelope_bytes: int) -> int:
@@ -67,9 +69,11 @@ class Route:
 class Wires:
     """Seeded: the same plan and seed give the same jitter and loss."""
 
-    def __init__(self, plan: Plan, random: Random) -> None:
+    def __init__(self, plan: Plan, random: Random, loses: Loses | None = None) -> None:
+        """`loses` says which packets are lost, where that is known better than by chance."""
         self._plan = plan
         self._random = random
+        self._loses = loses or self._draw
         self._links = {link.id: link for link in plan.network.links}
         self._pairs = {(pair.a, pair.b): pair for pair in plan.network.pairs}
         self._ways: dict[tuple[str, str], Way] = {}
@@ -125,11 +129,13 @@ class Wires:
     def packet_us(self, now_us: int, a: str, b: str, payload_bytes: int) -> int | None:
         """When one packet sent now is there; None when it is lost, which nobody tells its sender."""
         route = self.route(a, b)
-        if route is None or (route.lossy and self._is_lost(route)):
+        if route is None or (route.lossy and self._loses(now_us, a, b)):
             return None
         return self._travel(now_us, route, payload_bytes + PACKET_HEADERS)
 
-    def _is_lost(self, route: Route) -> bool:
+    def _draw(self, now_us: int, a: str, b: str) -> bool:
+        route = self.route(a, b)
+        assert route is not None
         shaped = [*route.ways, *([route.pair] if route.pair else [])]
         return any(way.loss and self._random.random() < way.loss for way in shaped)
 

@@ -1,7 +1,7 @@
 """One point of a sweep, in a process of its own: `python -m testbed.sweep.point FOLDER`.
 
-FOLDER/point.json says what to run; FOLDER/done.json, written last, says how it went. The run is ended in
-order when standard input is a pipe and closes: then nobody waits for it any more.
+FOLDER/point.json and plan.json say what to run; FOLDER/done.json, written last, says how it went. The run is
+ended in order when standard input is a pipe and closes: then nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Task(msgspec.Struct):
     """point.json"""
 
     id: str
-    topology: str
+    topology: str  # file; empty for a plan that was made without one
     engine: str
     clock: str
     seed: int
@@ -58,15 +58,18 @@ def plan_of(task: Task) -> Plan:
 
 def run_point(folder: Path) -> Done:
     from testbed.emulation.deploy import deploy, prepare
+    from testbed.emulation.display import PlainView
     from testbed.emulation.engine import Options, choose
+    from testbed.topology.plan import load
 
     task = msgspec.json.decode((folder / "point.json").read_bytes(), type=Task)
+    plan = load((folder / "plan.json").read_bytes())
+    source = Path(task.topology) if task.topology else None
     started = time.monotonic()
     try:
-        plan = plan_of(task)
         engine, clock, _ = choose(task.engine, task.clock or None)
-        run = prepare(plan, Path(task.topology), folder, engine.name, clock, f"testbed sweep: {task.id}")
-        outcome = deploy(run, engine, Options(clock), lambda event: None)
+        run = prepare(plan, source, folder, engine.name, clock, f"testbed sweep: {task.id}")
+        outcome = deploy(run, engine, Options(clock), PlainView(sys.stdout))
         where, code, reason = (
             str(run.path.relative_to(folder.resolve())),
             outcome.code,

@@ -16,34 +16,57 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from testbed.runfolder import RunFolder, write_atomically
 from testbed.sweep.point import Done
+from testbed.topology.plan import Plan, dump
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
 LAST_LINES = 8
 PATIENCE_S = 30.0  # for a point that was asked to end
+RUNNING = "running"  # a file that is there while the point's process is
 
 
-def finished(folder: Path) -> Done | None:
-    """How the point ended, if it did; a run that may not be trusted counts as not done."""
+def finished(folder: Path, plan: Plan | None = None) -> Done | None:
+    """How the point ended, if it did. A run that may not be trusted, or one of another plan, is not it."""
+    done = ended(folder)
+    if done is None or done.code:
+        return None
+    return done if plan is None or _ran(folder / done.run, plan) else None
+
+
+def ended(folder: Path) -> Done | None:
+    """The point's last word, good or bad."""
     try:
-        done = msgspec.json.decode((folder / "done.json").read_bytes(), type=Done)
+        return msgspec.json.decode((folder / "done.json").read_bytes(), type=Done)
     except (OSError, msgspec.DecodeError):
         return None
-    return done if done.code == 0 else None
+
+
+def _ran(run: Path, plan: Plan) -> bool:
+    try:
+        return dump(RunFolder(run).read_plan()) == dump(plan)
+    except (OSError, msgspec.DecodeError):
+        return False
 
 
 def attempt(folder: Path, retries: int, timeout_s: float) -> Done:
     """Run the point's process, again if it fails; its output is in FOLDER/log.txt."""
     failure = Done(folder.name, 1, "", "", 0.0)
-    for number in range(retries + 1):
-        (folder / "done.json").unlink(missing_ok=True)
-        failure.reason = run_process(folder, number, timeout_s)
-        done = finished(folder)
-        if done is not None:
-            return done
-    return failure
+    running = folder / RUNNING
+    running.touch()
+    try:
+        for number in range(retries + 1):
+            (folder / "done.json").unlink(missing_ok=True)
+            failure.reason = run_process(folder, number, timeout_s)
+            done = finished(folder)
+            if done is not None:
+                return done
+        write_atomically(folder / "done.json", msgspec.json.encode(failure))
+        return failure
+    finally:
+        running.unlink(missing_ok=True)
 
 
 def run_process(folder: Path, number: int, timeout_s: float) -> str:
@@ -84,9 +107,9 @@ def run_on_spark(
     folders: list[Path],
     retries: int,
     timeout_s: float,
-    tick: Callable[[int], None],
+    tick: Callable[[], None],
 ) -> list[Done]:
-    """All points, one Spark partition each; `tick` is called now and then with the number finished."""
+    """All points, one Spark partition each; `tick` is called now and then: the folders tell the rest."""
     names = [str(folder) for folder in folders]
     found: list[bytes] = []
     problem: list[BaseException] = []
@@ -107,7 +130,7 @@ def run_on_spark(
     try:
         while thread.is_alive():
             thread.join(timeout=1.0)
-            tick(sum((folder / "done.json").exists() for folder in folders))
+            tick()
     except KeyboardInterrupt:
         context.cancelAllJobs()
         thread.join(timeout=PATIENCE_S)

@@ -22,13 +22,14 @@ from broker_grpc.control import ControlLine, Request
 from broker_grpc.errors import BrokerError
 from broker_grpc.eventlog import EventLog
 from broker_grpc.eventloop import run, told_defect
+from broker_grpc.limits import Limits
 from broker_grpc.tls import TlsFiles
 from protos.records import LogEvent
 from testbed.errors import InputError, TestbedError
 from testbed.topology.plan import Client
 from testbed.workload.load_client import LoadClient
 
-LOG_FLUSH_S = 1.0
+LOG_FLUSH_S = Limits().log_flush_us / 1e6
 PATIENCE_S = 5.0
 
 

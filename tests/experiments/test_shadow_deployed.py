@@ -84,6 +84,7 @@ def test_duplicates_and_relays_are_counted() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.spark
 def test_smoke_scale_on_the_simulator(tmp_path: Path) -> None:
     request = Request("shadow-tco", "smoke", tmp_path, ("emulated",), report=lambda line: None)
     verdicts = {v.claim: v.outcome for v in reproduce(request)}

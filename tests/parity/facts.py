@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from broker_grpc.limits import Limits
 from protos.records import LogEvent
 from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
@@ -14,7 +13,7 @@ MESSAGE_KINDS = frozenset(
     {"PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED", "SENT", "RECEIVED"}
 )
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
-LOG_FLUSH_US = Limits().log_flush_us
+UNWRITTEN_US = 1_000_000  # at least a process's log_flush_us, and a whole number of heartbeats
 RELATIVE, ABSOLUTE_US = 0.01, 500
 
 
@@ -52,9 +51,9 @@ def facts_of(folder: RunFolder) -> Facts:
 
 
 def taken_along(event: LogEvent, killed: dict[str, int]) -> bool:
-    """What a killed process had not written to its file: at most LOG_FLUSH_US of it. The simulator has it."""
+    """What a killed process had not written to its file: at most UNWRITTEN_US of it. The simulator has it."""
     at_us = killed.get(event.node)
-    return at_us is not None and at_us - LOG_FLUSH_US <= event.t_us <= at_us
+    return at_us is not None and at_us - UNWRITTEN_US <= event.t_us <= at_us
 
 
 def quantile(values: list[int], q: float) -> int:

@@ -6,9 +6,9 @@ p95, p99 and at the most.
 
 - The kernel sends again on its ticks, one in 10 ms, so what a loss costs depends on how a publication lies to
   them. The simulator is started so that publications lie to its ticks as they do in the other run.
-- Losses are drawn by other generators: how many publications are hit differs, what a hit costs does not.
-  So delays are not compared at quantiles, but one by one where nothing was lost, and the shortest hold-up.
-- Jitter is drawn as well: every delay is within the bounds of its path's links.
+- Which packets are lost is drawn by chance. The simulator is told which ones the other run lost and loses
+  the same: what is compared is what they cost (`losses`).
+- Jitter is drawn as well; its scenario has so many deliveries that quantiles of two draws agree.
 - A killed process takes the unwritten end of its log along, up to a second of it; that is not counted.
 """
 
@@ -17,34 +17,43 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from facts import ABSOLUTE_US, RELATIVE, Facts, facts_of, far_apart
+from facts import Facts, facts_of, far_apart
+from losses import SameLosses, losses_of, none_lost
 from scenarios import SCENARIOS, Scenario
 
 from testbed.emulation.deploy import deploy, prepare
 from testbed.emulation.engine import Engine, Options, choose
+from testbed.runfolder import RunFolder
 from testbed.simulation.engine import SimulateEngine
 from testbed.simulation.simulator import START_US
+from testbed.simulation.wires import Loses
 from testbed.topology.load import load_plan_text
 
 OFTEN = ("tree", "grape")  # each guest takes half a minute
-JITTER_US = 2_000  # of the scenario
 WHEEL_US = 5_120_000  # the kernel's timers look the same again after this
 
 
-def run(engine: Engine, scenario: Scenario, folder: Path) -> Facts:
+def run(engine: Engine, scenario: Scenario, folder: Path) -> RunFolder:
     plan = load_plan_text(scenario.text(), f"{scenario.name}.yaml")
     clock = engine.clocks()[0]
     outcome = deploy(
         prepare(plan, None, folder, engine.name, clock), engine, Options(clock), lambda event: None
     )
     assert outcome.manifest.status == "done", outcome.manifest.reason
-    return facts_of(outcome.folder)
+    return outcome.folder
 
 
-def simulate_like(found: Facts, scenario: Scenario, folder: Path) -> Facts:
-    """The simulation whose publications lie to the kernel's ticks as those of the other run."""
-    apart = found.first_us - run(SimulateEngine(), scenario, folder / "anyhow").first_us
-    return run(SimulateEngine(START_US + apart % WHEEL_US), scenario, folder / "aligned")
+def simulate_like(other: RunFolder, found: Facts, scenario: Scenario, folder: Path) -> Facts:
+    """The simulation whose publications lie to the kernel's ticks as those of the other run, and which loses
+    the packets that the other one lost."""
+    captured = scenario.lossy and other.read_manifest().engine != "simulate"
+    first = run(SimulateEngine(loses=none_lost if captured else None), scenario, folder / "anyhow")
+    apart = found.first_us - facts_of(first).first_us
+    loses: Loses | None = None
+    if captured:
+        loses = SameLosses(losses_of(other, found.first_us), apart - apart % WHEEL_US)
+    aligned = SimulateEngine(START_US + apart % WHEEL_US, loses)
+    return facts_of(run(aligned, scenario, folder / "aligned"))
 
 
 class Parity:
@@ -57,41 +66,15 @@ class Parity:
     )
     def test_same_run(self, name: str, tmp_path: Path) -> None:
         scenario = SCENARIOS[name]
-        found = run(choose(self.engine, None)[0], scenario, tmp_path / "run")
-        expected = simulate_like(found, scenario, tmp_path)
+        other = run(choose(self.engine, None)[0], scenario, tmp_path / "run")
+        found = facts_of(other)
+        expected = simulate_like(other, found, scenario, tmp_path)
         assert expected.hops, "the scenario delivers nothing"
         assert found.hops == expected.hops
         assert found.counts == expected.counts
         assert found.migrated == expected.migrated
         assert found.faults == expected.faults
-        if scenario.delays == "all":
-            assert not far_apart(found, expected)
-        elif scenario.delays == "bounded":
-            self._within_bounds(found, expected)
-        else:
-            self._late_by_as_much(found, expected)
-
-    def _late_by_as_much(self, found: Facts, expected: Facts) -> None:
-        """Who is late is drawn on each side. The others agree one by one; so does the shortest hold-up."""
-        best = {
-            who: min(d for (w, _), d in expected.delays.items() if w == who) for who, _ in expected.delays
-        }
-        held = [
-            {p: d for p, d in facts.delays.items() if d - best[p[0]] > ABSOLUTE_US}
-            for facts in (found, expected)
-        ]
-        on_time = expected.delays.keys() - held[0].keys() - held[1].keys()
-        assert on_time
-        assert all(abs(found.delays[pair] - expected.delays[pair]) <= ABSOLUTE_US for pair in on_time)
-        assert held[1], "the scenario loses nothing"
-        if held[0]:
-            one, other = (min(d - best[pair[0]] for pair, d in late.items()) for late in held)
-            assert abs(one - other) <= max(ABSOLUTE_US, RELATIVE * other)
-
-    def _within_bounds(self, found: Facts, expected: Facts) -> None:
-        """Two draws of up to 2 ms each way on every link; a chain of brokers has one link per hop."""
-        for pair, delay in expected.delays.items():
-            assert abs(found.delays[pair] - delay) <= 2 * JITTER_US * expected.hops[pair][0] + ABSOLUTE_US
+        assert not far_apart(found, expected)
 
 
 class TestSimulator(Parity):

@@ -1,7 +1,9 @@
-"""Points in processes of their own: retries, time-outs, resume; and a whole sweep on Spark."""
+"""Points in processes of their own: retries, time-outs, resume; and whole sweeps on Spark."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,28 +15,47 @@ import msgspec
 import pandas
 import pytest
 
-from testbed.sweep.point import Done, Task
-from testbed.sweep.run import run_sweep
-from testbed.sweep.tasks import attempt, finished
+from testbed.sweep.point import Done, Task, plan_of
+from testbed.sweep.run import Effort, run_plans, run_sweep
+from testbed.sweep.tasks import attempt, ended, finished
+from testbed.sweep.view import PlainSweep, look
+from testbed.topology.plan import Plan, dump
 
 TOPOLOGY = """
 name: small
-network: {generator: chain, nodes: 2}
+network: {generator: chain, nodes: 2, link: {latency: 5ms}}
 brokers: {B: {count: 2}}
 duration: 5s
 clients:
   p: {broker: B1, publish: {source: topic, rate: 2/s, parameters: {topic: news}}}
   s: {broker: B2, subscribe: ["[class,eq,'news']"]}
 """
+# Fails where the link takes longer to come up than the phase waits: a slow network, a good file.
+IMPATIENT = (
+    TOPOLOGY.replace("duration: 5s\n", "")
+    + """
+phases:
+  - {name: overlay, start: [brokers], ready: {links_up: true, timeout: 2s}}
+  - {name: subscribers, start: [s], ready: {subscriptions_settled: true}}
+  - {name: publishers, start: [p], run_for: 14s}
+"""
+)
+SLOW = "network.link.latency"
 
 
-def task_folder(tmp_path: Path, **settings: Any) -> Path:
+def plan(tmp_path: Path, text: str = TOPOLOGY, **settings: Any) -> tuple[Task, Plan]:
     topology = tmp_path / "t.yaml"
-    topology.write_text(TOPOLOGY)
+    topology.write_text(text)
+    task = Task("point", str(topology), "simulate", "", 1, settings)
+    return task, plan_of(task)
+
+
+def task_folder(tmp_path: Path, text: str = TOPOLOGY, **settings: Any) -> Path:
+    task, planned = plan(tmp_path, text, **settings)
     folder = tmp_path / "point"
     folder.mkdir()
-    task = Task("point", str(topology), "simulate", "", 1, settings)
     (folder / "point.json").write_bytes(msgspec.json.encode(task))
+    (folder / "plan.json").write_bytes(dump(planned))
     return folder
 
 
@@ -44,15 +65,43 @@ def test_a_point_runs_in_its_own_process_and_folder(tmp_path: Path) -> None:
     assert done.code == 0
     assert (folder / done.run / "manifest.json").exists()
     assert finished(folder) == done
+    assert "ready" in (folder / "log.txt").read_text()  # what it did, not only what went wrong
+
+
+def test_the_run_of_another_plan_is_not_taken_for_this_one(tmp_path: Path) -> None:
+    folder = task_folder(tmp_path)
+    done = attempt(folder, retries=0, timeout_s=120)
+    assert finished(folder, plan(tmp_path)[1]) == done
+    assert finished(folder, plan(tmp_path, **{SLOW: "6ms"})[1]) is None
+
+
+def test_progress_counts_points_that_run_are_done_and_have_failed(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in "abcd"]
+    for folder, code in zip(folders, (0, 1, None, None), strict=True):
+        folder.mkdir()
+        if code is not None:
+            (folder / "done.json").write_bytes(msgspec.json.encode(Done(folder.name, code, "", "", 1.0)))
+    (tmp_path / "c" / "running").touch()
+    (tmp_path / "c" / "log.txt").write_text("--- try 1\noverlay: ready\n")
+    now = look(folders)
+    assert (now.total, now.done, now.failed, list(now.running)) == (4, 1, ["b"], ["c"])
+    assert now.running["c"][1] == "overlay: ready"
+    assert now.line(60) == "2 of 4 points run, 1 failed, 1 running, about 1:00 left"
+    said: list[str] = []
+    view = PlainSweep("trial", folders, said.append)
+    view()
+    view()
+    assert len(said) == 1  # a line per change
 
 
 def test_a_failing_point_is_tried_again_and_told_with_its_log(tmp_path: Path) -> None:
-    folder = task_folder(tmp_path, **{"network.nodes": -1})
+    folder = task_folder(tmp_path, IMPATIENT, **{SLOW: "900ms"})
     done = attempt(folder, retries=1, timeout_s=120)
     assert done.code != 0
-    assert "nodes" in done.reason
+    assert "links" in done.reason
     assert (folder / "log.txt").read_text().count("--- try") == 2
     assert finished(folder) is None
+    assert ended(folder) == done  # the progress counts it
 
 
 def test_a_point_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
@@ -93,20 +142,82 @@ def test_an_untrusted_run_counts_as_not_done(tmp_path: Path) -> None:
     assert finished(tmp_path) is None
 
 
+MASTERS = ["local[2]", pytest.param("local-cluster[2,1,1024]", marks=pytest.mark.nightly)]
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "master", ["local[2]", pytest.param("local-cluster[2,1,1024]", marks=pytest.mark.nightly)]
-)
-def test_a_sweep_collects_one_table_and_resumes(tmp_path: Path, master: str) -> None:
-    (tmp_path / "t.yaml").write_text(TOPOLOGY)
+@pytest.mark.parametrize("master", MASTERS)
+def test_a_sweep_collects_one_table_tells_what_failed_and_resumes(tmp_path: Path, master: str) -> None:
+    (tmp_path / "t.yaml").write_text(IMPATIENT)
     file = tmp_path / "sweep.yaml"
-    file.write_text('name: trial\ntopology: t.yaml\nseeds: [1, 2]\ngrid: {duration: ["4s", "8s"]}\n')
+    grid = 'grid: {network.link.latency: ["5ms", "30ms", "900ms"]}'
+    file.write_text(f"name: trial\ntopology: t.yaml\nseeds: [1, 2]\n{grid}\n")
     said: list[str] = []
     first = run_sweep(file, tmp_path / "results", master, said.append)
-    assert len(first.done) == 4
-    assert first.failed == {}
+    assert len(first.done) == 4  # the two that fail do not stop the others
+    assert len(first.failed) == 2
+    for name, failure in first.failed.items():
+        assert "latency=900ms" in name
+        assert "links" in failure.reason
+        assert tries(first.folder / "points" / name) == 2
+    assert "trial: 6 of 6 points run, 2 failed" in said
     delay = pandas.read_parquet(first.folder / "tables" / "delay.parquet")
-    everything = delay[delay.group_by == "all"].set_index(["set.duration", "seed"])["count"]
-    assert everything["8s"].min() > everything["4s"].max()
+    everything = delay[delay.group_by == "all"].set_index(["set.network.link.latency", "seed"])
+    assert set(everything.index) == {(latency, seed) for latency in ("5ms", "30ms") for seed in (1, 2)}
+    assert everything.loc["30ms"].p50_us.min() > everything.loc["5ms"].p50_us.max()
     again = run_sweep(file, tmp_path / "results", master, said.append, tables=False)
     assert again.resumed == 4
+    assert {tries(again.folder / "points" / name) for name in again.failed} == {4}
+    assert {tries(again.folder / "points" / name) for name in again.done} == {1}
+
+
+def tries(point: Path) -> int:
+    return (point / "log.txt").read_text().count("--- try")
+
+
+@pytest.mark.spark
+def test_nothing_outlives_a_sweep_that_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text(TOPOLOGY.replace("5s", "100h"))
+    (tmp_path / "sweep.yaml").write_text("name: endless\ntopology: t.yaml\nseeds: [1, 2]\n")
+    command = [sys.executable, "-c", "from testbed.cli import main; main()", "sweep", "sweep.yaml"]
+    sweep = subprocess.Popen(
+        [*command, "--master", "local[2]"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        logs = "results/endless/points/*/small/*/events/simulation.jsonl"
+        wait_until(lambda: len(list(tmp_path.glob(logs))) >= 2, 300)
+        assert len(processes_of(tmp_path)) >= 3
+    finally:
+        os.kill(sweep.pid, signal.SIGKILL)
+        sweep.wait()
+    wait_until(lambda: not processes_of(tmp_path), 120)
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Those that work in the folder, or have its name on their command line."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            works = os.readlink(entry / "cwd").startswith(str(folder))
+            named = str(folder).encode() in (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if works or named:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.spark
+@pytest.mark.guest
+@pytest.mark.slow
+def test_points_boot_guests_of_their_own(tmp_path: Path) -> None:
+    """Two plans made by a program, in the guest, on Spark; the second time nothing is run."""
+    plans = {name: plan(tmp_path, **{SLOW: name})[1] for name in ("5ms", "30ms")}
+    said: list[str] = []
+    first = run_plans("guests", plans, "guest", tmp_path, "local[2]", said.append, Effort(retries=0))
+    assert first.failed == {}
+    for name in plans:
+        run = first.folder / "points" / name / first.done[name].run
+        assert msgspec.json.decode((run / "manifest.json").read_bytes())["engine"] == "guest"
+        assert msgspec.json.decode((run / "fidelity.json").read_bytes())["verdict"] == "pass"
+    assert run_plans("guests", plans, "guest", tmp_path, "local[2]", said.append).resumed == 2
