@@ -14,6 +14,7 @@ import pytest
 from webdriver import Browser
 
 from protos.records import LogEvent
+from testbed.report import live
 from testbed.report.event_log import Tail, decode
 from testbed.report.live import LiveServer
 from testbed.report.live_tables import LiveTables
@@ -130,12 +131,12 @@ def seconds(at: float) -> int:
 
 
 def test_what_goes_to_clients_is_no_overlay_message() -> None:
-    live = LiveTables(frozenset({"B1", "B2"}))
+    tables = LiveTables(frozenset({"B1", "B2"}))
     for kind, type, peer in (
         ("FORWARDED", "", "B2"), ("SENT", "hello", "B2"), ("NOTIFIED", "", "s1"), ("SENT", "ack", "s1"),
     ):  # fmt: skip
-        live.take(LogEvent(t_us=seconds(1), node="B1", kind=kind, type=type, peer=peer, bytes=100))
-    rows = live.tables()["overhead"]
+        tables.take(LogEvent(t_us=seconds(1), node="B1", kind=kind, type=type, peer=peer, bytes=100))
+    rows = tables.tables()["overhead"]
     counts = {(r.link, r.type): r.log_messages for r in rows[rows["class"] != "all"].itertuples()}
     assert counts == {
         ("overlay", "publication"): 1, ("overlay", "hello"): 1, ("overlay", "all"): 1,
@@ -145,15 +146,15 @@ def test_what_goes_to_clients_is_no_overlay_message() -> None:
 
 
 def test_stopping_is_not_counted_and_the_order_of_files_does_not_matter() -> None:
-    live = LiveTables(frozenset({"B1"}))
+    tables = LiveTables(frozenset({"B1"}))
     for at in (15, 1, 21):
-        live.take(LogEvent(t_us=seconds(at), node="B1", kind="PROCESSED"))
-        live.take(LogEvent(t_us=seconds(at), node="B1", kind="SENT", type="hello", peer="B1", bytes=10))
-    live.take(LogEvent(t_us=seconds(20), node="harness", kind="RUN_ENDED"))
-    live.take(LogEvent(t_us=seconds(0), node="harness", kind="PHASE_STARTED"))
-    tables = live.tables()
-    assert tables["overhead"].log_messages.tolist() == [2, 2, 2]
-    assert tables["load"].to_dict("records") == [
+        tables.take(LogEvent(t_us=seconds(at), node="B1", kind="PROCESSED"))
+        tables.take(LogEvent(t_us=seconds(at), node="B1", kind="SENT", type="hello", peer="B1", bytes=10))
+    tables.take(LogEvent(t_us=seconds(20), node="harness", kind="RUN_ENDED"))
+    tables.take(LogEvent(t_us=seconds(0), node="harness", kind="PHASE_STARTED"))
+    found = tables.tables()
+    assert found["overhead"].log_messages.tolist() == [2, 2, 2]
+    assert found["load"].to_dict("records") == [
         {"broker": "B1", "window_s": 0, "received_per_s": 0.1},
         {"broker": "B1", "window_s": 10, "received_per_s": 0.1},
         {"broker": "B1", "window_s": 20, "received_per_s": 0.1},
@@ -161,12 +162,12 @@ def test_stopping_is_not_counted_and_the_order_of_files_does_not_matter() -> Non
 
 
 def test_a_second_copy_is_no_delivery() -> None:
-    live = LiveTables(frozenset({"B1"}))
+    tables = LiveTables(frozenset({"B1"}))
     for at in (2, 3):
-        live.take(
+        tables.take(
             LogEvent(t_us=seconds(at), node="s1", kind="DELIVERED", message="p:1", published_us=seconds(1))
         )
-    assert live.tables()["deliveries"].delay_us.tolist() == [1_000_000]
+    assert tables.tables()["deliveries"].delay_us.tolist() == [1_000_000]
 
 
 FAULTY = """
@@ -204,10 +205,10 @@ def test_the_numbers_are_those_of_the_analysis(tmp_path: Path) -> None:
     file.write_text(FAULTY)
     assert run_plan(load(file, None), file, tmp_path, "simulate", None) == 0
     folder = RunFolder((tmp_path / "faulty" / "latest").resolve())
-    live = LiveTables(frozenset(broker.id for broker in folder.read_plan().brokers))
+    tables = LiveTables(frozenset(broker.id for broker in folder.read_plan().brokers))
     for event in decode(Tail(folder.events).lines()):
-        live.take(event)
-    analysis, shown = analyze([folder.path]), live.tables()
+        tables.take(event)
+    analysis, shown = analyze([folder.path]), tables.tables()
     for name, columns in SAME.items():
         final = analysis.frame(name)
         if name == "hop_distribution":
@@ -219,7 +220,11 @@ def test_the_numbers_are_those_of_the_analysis(tmp_path: Path) -> None:
     assert len(shown["deliveries"]) > 300
 
 
-def test_the_last_state_reaches_whoever_has_the_page_open(running: RunFolder) -> None:
+def test_the_last_state_reaches_whoever_has_the_page_open(
+    running: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "PATIENCE_S", 100.0)  # a busy machine
+    monkeypatch.setattr(live, "LONGEST_S", 100.0)
     server = LiveServer(running)
     get(server, f"/{server.token}/body?reader")
     log(running, delivery(1))
@@ -228,7 +233,7 @@ def test_the_last_state_reaches_whoever_has_the_page_open(running: RunFolder) ->
         while not server.page.over:
             time.sleep(0.01)
         body = get(server, f"/{server.token}/body?reader")[1]
-        closing.result(timeout=60)
+        closing.result(timeout=200)
     assert "Half of 1 deliveries" in body
     assert 'class="live over"' in body
     assert not server._viewers._asked
