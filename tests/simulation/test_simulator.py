@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+from broker_grpc.limits import SERVER_GRACE_US
+from broker_grpc.machine import Log, Send
+from protos.envelope import VERSION
+from protos.messages import Ack, Envelope
+from protos.records import LogEvent
 from testbed.emulation.deploy import prepare
 from testbed.emulation.engine import Options
 from testbed.simulation.engine import SimulateEngine
@@ -125,6 +130,38 @@ def test_a_killed_broker_comes_back_and_routes_are_repaired(tmp_path: Path) -> N
     assert max(got.values()) == 1
     during = [e for e in of_kind(events, "DELIVERED") if e["node"] == "s2"]
     assert len(during) < 40
+
+
+def test_a_broker_that_stops_ends_what_it_dialled_and_waits_for_the_others(tmp_path: Path) -> None:
+    """B1 dialled B2; B0 dialled B1, and its stream has the time of grace."""
+    events = simulate(chain(3, [Event("publishers", 5_000_000, "leave", "B1")]), tmp_path)
+    (left,) = (e["t_us"] for e in of_kind(events, "FAULT_STARTED"))
+    down = {e["node"]: e["t_us"] - left for e in of_kind(events, "LINK_DOWN") if e["peer"] == "B1"}
+    assert down["B2"] == 2 * LATENCY_US
+    assert down["B0"] == SERVER_GRACE_US + 2 * LATENCY_US
+    (stopped,) = (e["t_us"] for e in of_kind(events, "STOPPED") if e["t_us"] < left + 1_000_000)
+    assert stopped == left + SERVER_GRACE_US
+
+
+def test_a_message_without_a_stream_is_dropped_and_not_recorded_as_sent(tmp_path: Path) -> None:
+    log = SimulatedLog(tmp_path / "simulation.jsonl")
+    simulator = Simulator(chain(2), log, lambda tell: None)
+    simulator.begin()
+    while simulator.timeline.phase_name == "overlay":
+        simulator.step(1)
+    log.flush()
+    message = Envelope(Ack("m1"), 0, 0, VERSION)
+    effects = [
+        effect
+        for peer in ("nobody", "B1")
+        for effect in (Send(peer, message), Log(LogEvent(kind="SENT", type="ack", peer=peer)))
+    ]
+    simulator._apply(simulator._running["B0"], effects)
+    assert [(e.kind, e.type, e.peer) for e in log.waiting] == [
+        ("DROPPED", "ack", "nobody"),
+        ("SENT", "ack", "B1"),
+    ]
+    log.close()
 
 
 def test_a_link_cut_for_a_moment_delays_and_loses_nothing(tmp_path: Path) -> None:
