@@ -29,6 +29,7 @@ from testbed.report.page import (
 )
 
 OUTCOMES = ("pass", "fail", "unknown")
+NO_CLAIM = '<p class="soft">No claim of the paper is judged by this figure.</p>'
 NO_FIGURE = {
     "app.": "Stated in the appendix, without one figure",
     "text": "Stated in the text, without a figure",
@@ -152,6 +153,13 @@ def figures_of(verdict: Verdict) -> list[str]:
     return [part for part in re.split(r"[,\s]+", verdict.figure) if part]
 
 
+def shown_with(verdict: Verdict, folder: Path) -> list[str]:
+    """The figures it is about; S5-zipf stands beside figure 5-zipf where there is one."""
+    variant = verdict.claim.partition("-")[2]
+    own = {n: f"{n}-{variant}" for n in figures_of(verdict) if variant}
+    return [own[n] if n in own and drawing_of(folder, own[n]).exists() else n for n in figures_of(verdict)]
+
+
 def _order(number: str) -> tuple[int, int, str]:
     """Numbered figures first."""
     found = re.match(r"\d+", number)
@@ -161,16 +169,17 @@ def _order(number: str) -> tuple[int, int, str]:
 def _figure_section(
     number: str, folder: Path, verdicts: list[Verdict], manifest: dict[str, Any], common: str
 ) -> Section:
-    about = [v for v in verdicts if number in figures_of(v)]
+    about = [v for v in verdicts if number in shown_with(v, folder)]
     numbered = number[:1].isdigit()
     path = drawing_of(folder, number)
     told = described(path)
     title = told.get("title") or (f"Figure {number}" if numbered else NO_FIGURE.get(number, number))
     if path.exists() and number not in title:
-        title += f" ({number})"  # two engines draw the same figure
+        variant = number.partition("-")[2] if numbered else number
+        title += f" ({variant or number})"  # two engines, or two laws, draw the same figure
     picture = _drawing(path, told, about) if path.exists() else _not_drawn(numbered)
-    claims = f'<div class="claims">{"".join(_claim(v, common) for v in about)}</div>' if about else ""
-    both = f'<div class="pair">{picture}{claims}</div>' if path.exists() and claims else picture + claims
+    claims = f'<div class="claims">{"".join(_claim(v, common) for v in about)}</div>' if about else NO_CLAIM
+    both = f'<div class="pair">{picture}{claims}</div>' if path.exists() and about else picture + claims
     again = _figure_command(number, manifest) if numbered else ""
     short = f"Fig. {number}" if numbered else number.rstrip(".")
     return Section(f"figure-{escape(number)}", title, both + again, short)

@@ -67,6 +67,20 @@ def test_figures_without_a_number_are_shown(paper: Path) -> None:
     assert page.index("E1: nothing is lost") > page.index("degree-simulate.svg")
 
 
+def test_a_claim_stands_beside_the_figure_of_its_law(paper: Path) -> None:
+    series = [Series("ours", [1, 2], [3, 4])]
+    draw(Figure("fig2-zipf", "Degrees", "x", "y", series, []), paper / "figures")
+    verdicts = [Verdict(name, "pass", "2", "it is small", "VI", "1 %", "1 %") for name in ("C1", "C1-zipf")]
+    write_verdicts(paper / "verdicts.json", verdicts)
+    page = write_page(paper).read_text()
+    starts = {n: page.index(f'<section id="figure-{n}">') for n in ("2", "2-zipf")}
+    sections = {n: page[at:].partition("</section>")[0] for n, at in starts.items()}
+    assert "C1: it is small" in sections["2"]
+    assert "C1-zipf: it is small" not in sections["2"]
+    assert "C1-zipf: it is small" in sections["2-zipf"]
+    assert "Degrees (zipf)" in sections["2-zipf"]
+
+
 def test_a_reproduction_that_did_not_finish_says_so(paper: Path) -> None:
     (paper / "manifest.json").unlink()
     assert "This reproduction did not finish" in write_page(paper).read_text()
