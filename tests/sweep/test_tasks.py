@@ -151,22 +151,22 @@ def test_a_sweep_collects_one_table_tells_what_failed_and_resumes(tmp_path: Path
     (tmp_path / "t.yaml").write_text(IMPATIENT)
     file = tmp_path / "sweep.yaml"
     grid = 'grid: {network.link.latency: ["5ms", "30ms", "900ms"]}'
-    file.write_text(f"name: trial\ntopology: t.yaml\nseeds: [1, 2]\n{grid}\n")
+    file.write_text(f"name: trial\ntopology: t.yaml\nseeds: [3]\n{grid}\n")
     said: list[str] = []
     first = run_sweep(file, tmp_path / "results", master, said.append)
-    assert len(first.done) == 4  # the two that fail do not stop the others
-    assert len(first.failed) == 2
+    assert len(first.done) == 2  # the one that fails does not stop the others
+    assert len(first.failed) == 1
     for name, failure in first.failed.items():
         assert "latency=900ms" in name
         assert "links" in failure.reason
         assert tries(first.folder / "points" / name) == 2
-    assert "trial: 6 of 6 points run, 2 failed" in said
+    assert "trial: 3 of 3 points run, 1 failed" in said
     delay = pandas.read_parquet(first.folder / "tables" / "delay.parquet")
     everything = delay[delay.group_by == "all"].set_index(["set.network.link.latency", "seed"])
-    assert set(everything.index) == {(latency, seed) for latency in ("5ms", "30ms") for seed in (1, 2)}
+    assert set(everything.index) == {("5ms", 3), ("30ms", 3)}
     assert everything.loc["30ms"].p50_us.min() > everything.loc["5ms"].p50_us.max()
     again = run_sweep(file, tmp_path / "results", master, said.append, tables=False)
-    assert again.resumed == 4
+    assert again.resumed == 2
     assert {tries(again.folder / "points" / name) for name in again.failed} == {4}
     assert {tries(again.folder / "points" / name) for name in again.done} == {1}
 
@@ -210,6 +210,7 @@ def processes_of(folder: Path) -> list[int]:
 @pytest.mark.spark
 @pytest.mark.guest
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_points_boot_guests_of_their_own(tmp_path: Path) -> None:
     """Two plans made by a program, in the guest, on Spark; the second time nothing is run."""
     plans = {name: plan(tmp_path, **{SLOW: name})[1] for name in ("5ms", "30ms")}
