@@ -34,6 +34,7 @@ class Constraint:
         if not self.empty:
             for p in predicates:
                 self._add(p)
+            self._open_bounds()
             self.empty = self.empty or not self._possible()
 
     def _add(self, p: Predicate) -> None:
@@ -54,6 +55,11 @@ class Constraint:
                 self.low, self.low_open = value, is_open
         elif self.high is None or value < self.high or (value == self.high and is_open):
             self.high, self.high_open = value, is_open
+
+    def _open_bounds(self) -> None:
+        """At most 1 and not 1 is less than 1."""
+        self.low_open = self.low_open or (self.low is not None and self.low in self.unequal)
+        self.high_open = self.high_open or (self.high is not None and self.high in self.unequal)
 
     def _affix(self, operator: Operator, value: str) -> None:
         if operator == Operator.STR_POSTFIX:

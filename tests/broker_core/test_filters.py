@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from filter_strategies import NUMBER_DOMAIN, WORD_DOMAIN, confused, filters, numeric, publications, textual
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from broker_grpc.content.covering import covers, intersects
@@ -101,6 +101,8 @@ on_s = textual.filter(lambda p: p.attribute == "s")
 
 
 @settings(max_examples=200, deadline=None)
+@example(parse_filter("[class,eq,'A'],[x,<,1]"), parse_filter("[class,eq,'A'],[x,<>,1],[x,<=,1]"))
+@example(parse_filter("[class,eq,'A'],[x,>,1]"), parse_filter("[class,eq,'A'],[x,<>,1],[x,>=,1]"))
 @given(filters(on_x), filters(on_x))
 def test_relations_of_numbers_are_exact(one, other):
     assert intersects(one, other) == both_match(one, other)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,9 @@ def test_a_folder_that_no_contract_places_is_noticed(copy: Path) -> None:
     (copy / "testbed" / "newcomer").mkdir()
     (copy / "testbed" / "newcomer" / "__init__.py").touch()
     assert "testbed.newcomer" in lint(copy).stdout
+
+
+def test_no_two_test_modules_share_a_name(repository: Path) -> None:
+    """They import each other by name: of two with the same name, all would get the first."""
+    names = Counter(path.name for path in (repository / "tests").rglob("*.py"))
+    assert [name for name, count in names.items() if count > 1] == ["conftest.py"]

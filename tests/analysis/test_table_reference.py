@@ -1,4 +1,4 @@
-"""The tables of a small real run, against a plain reference in Python (reference.py).
+"""The tables of a small real run, against a plain reference in Python (table_reference.py).
 
 `data/small-run` is a run folder of `data/small-run.yaml` on the guest engine, without its logs of processes.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-import reference
+import table_reference
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from testbed.analysis.result import Analysis
 
 RUN = Path(__file__).parent / "data" / "small-run"
-CASES: dict[str, tuple[list[str], Callable[[Path], dict[tuple[str, str], reference.Row]]]] = {
-    "load": (["broker", "window_s"], reference.load),
-    "links": (["source", "target"], reference.links),
-    "losses": (["outcome", "settled"], reference.losses),
-    "fidelity": (["source", "target"], reference.fidelity),
+CASES: dict[str, tuple[list[str], Callable[[Path], dict[tuple[str, str], table_reference.Row]]]] = {
+    "load": (["broker", "window_s"], table_reference.load),
+    "links": (["source", "target"], table_reference.links),
+    "losses": (["outcome", "settled"], table_reference.losses),
+    "fidelity": (["source", "target"], table_reference.fidelity),
 }  # type: ignore[dict-item]
 
 
@@ -36,17 +36,17 @@ def spoil(run: Path) -> None:
     edit(run / "probes" / "h1.jsonl", lambda rows: [rows[0] | {"measured_us": -1}, *rows[1:]])
 
 
-def edit(file: Path, change: Callable[[list[reference.Row]], list[reference.Row]]) -> None:
+def edit(file: Path, change: Callable[[list[table_reference.Row]], list[table_reference.Row]]) -> None:
     rows = [json.loads(line) for line in file.open("rb")]
     file.write_text("".join(json.dumps(row) + "\n" for row in change(rows)))
 
 
-def _other_deliveries(rows: list[reference.Row]) -> list[reference.Row]:
+def _other_deliveries(rows: list[table_reference.Row]) -> list[table_reference.Row]:
     first, second, third, *_ = [row for row in rows if row["kind"] == "DELIVERED"]
     return [row for row in rows if row is not third] + [first, second | {"message": "pub:2"}]
 
 
-def _queues(rows: list[reference.Row]) -> list[reference.Row]:
+def _queues(rows: list[table_reference.Row]) -> list[table_reference.Row]:
     for row in rows:
         row |= {"PROCESSED": {"queueing_us": 7}, "SAMPLED": {"queue": 3}}.get(row["kind"], {})
     return [*rows, rows[-1] | {"kind": "DROPPED"}]
@@ -94,14 +94,14 @@ def test_table_equals_the_reference(both: Analysis, runs: Path, table: str, name
 
 def test_the_reference_finds_what_was_spoilt(runs: Path) -> None:
     """Else equal tables would say little: every outcome occurs, and each column has something in it."""
-    assert set(reference.losses(runs / "whole")) == {("delivered", True)}
-    assert {outcome for outcome, _ in reference.losses(runs / "spoilt")} == {
+    assert set(table_reference.losses(runs / "whole")) == {("delivered", True)}
+    assert {outcome for outcome, _ in table_reference.losses(runs / "spoilt")} == {
         "delivered",
         "duplicate",
         "missing",
         "phantom",
     }
-    assert reference.fidelity(runs / "spoilt")["all", "all"]["lost"] == 1
+    assert table_reference.fidelity(runs / "spoilt")["all", "all"]["lost"] == 1
     for table in ("load", "links"):
         rows = CASES[table][1](runs / "spoilt").values()
         for column in next(iter(rows)):
@@ -110,7 +110,7 @@ def test_the_reference_finds_what_was_spoilt(runs: Path) -> None:
 
 def test_every_packet_was_seen_by_port_and_flow_counters_alike(runs: Path) -> None:
     """Nothing is lost on these links: three witnesses, and the switch agrees with itself."""
-    rows = reference.links(runs / "whole")
+    rows = table_reference.links(runs / "whole")
     for (sender, _), row in rows.items():
         if row["flow_packets"] is not None:
             assert (row["flow_packets"], row["flow_bytes"]) == (
