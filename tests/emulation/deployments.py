@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from open_files import open_files
+
 from protos.records import LogEvent
 from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
@@ -80,11 +82,11 @@ def guests_of(results: Path) -> dict[int, bytes]:
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             argv = (entry / "cmdline").read_bytes()
-            files = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
         except OSError:
             continue
         if int(entry.name) != os.getpid() and (
-            any(mark in argv for mark in marks) or any(file.startswith(str(results)) for file in files)
+            any(mark in argv for mark in marks)
+            or any(file.startswith(str(results)) for file in open_files(entry))
         ):
             found[int(entry.name)] = argv[:200]
     return found

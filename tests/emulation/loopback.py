@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+from open_files import open_files
 
 from protos.records import LogEvent
 from testbed.emulation.deploy import prepare
@@ -165,14 +166,12 @@ class Runner:
 
     def pids(self) -> list[int]:
         """Every live process that mentions this run in its environment or open logs."""
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                links = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
-            except OSError:
-                continue
-            if any(link.startswith(str(self.folder.logs)) for link in links):
-                found.append(int(entry.name))
+        logs = str(self.folder.logs)
+        found = [
+            int(entry.name)
+            for entry in Path("/proc").glob("[0-9]*")
+            if any(file.startswith(logs) for file in open_files(entry))
+        ]
         return [pid for pid in found if pid != os.getpid()]
 
 

@@ -158,6 +158,25 @@ def test_a_killed_runner_leaves_a_readable_folder_and_no_process(tmp_path: Path)
         assert kinds[-1] == "STOPPED"  # the brokers saw the end of the control line and closed in order
 
 
+def test_a_runner_that_dies_with_reports_unread_is_cleared_up_after(tmp_path: Path) -> None:
+    """Its end then looks like a broken connection to the nursery, not like the end of one."""
+    plan = chain()
+    plan.phases[-1].run_for_us = 600 * SECOND
+    runner = Runner(plan, tmp_path)
+    runner.wait_for(state="ready")
+    os.kill(runner.process.pid, signal.SIGSTOP)
+    runner.crash("B2")
+    while "B2" in map(runner._name, runner.pids()):
+        time.sleep(0.01)
+    runner.process.kill()
+    runner.process.wait()
+    deadline = time.monotonic() + PATIENCE_S
+    while runner.pids() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    manifest = runner.folder.read_manifest()
+    assert (manifest.status, manifest.reason) == ("aborted", "the runner was killed")
+
+
 def test_many_deaths_in_one_turn_of_the_loop(tmp_path: Path) -> None:
     """The report of a death and the end of the control line may come together, in either order."""
     plan = chain(12)

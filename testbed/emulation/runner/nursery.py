@@ -87,7 +87,7 @@ class Nursery:
         while True:
             try:
                 packet = self._socket.recv(PACKET)
-            except BlockingIOError:
+            except (BlockingIOError, ConnectionResetError):  # reset: it vanished with orders unread
                 return found
             if not packet:
                 return found
@@ -143,13 +143,21 @@ class Cradle:
                 if descriptor == self.deaths:
                     self.reap()
                     continue
-                packet, descriptors, _, _ = socket.recv_fds(self.channel, PACKET, STDIO)
+                packet, descriptors = self.read()
                 if not packet:
                     return False
                 order = msgspec.json.decode(packet, type=Order)
                 if order.goodbye:
                     return True
                 self.obey(order, descriptors)
+
+    def read(self) -> tuple[bytes, list[int]]:
+        """An order and what came with it; no order when the runner has vanished."""
+        try:
+            packet, descriptors, _, _ = socket.recv_fds(self.channel, PACKET, STDIO)
+        except ConnectionResetError:  # it vanished before it had read all reports
+            return b"", []
+        return packet, descriptors
 
     def obey(self, order: Order, descriptors: list[int]) -> None:
         if order.fork is not None:
