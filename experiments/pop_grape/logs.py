@@ -23,6 +23,8 @@ PUBLICATION = "publication"
 
 
 class Event(msgspec.Struct, gc=False):
+    """Those fields of a LogEvent that are measured here; decoding passes over the others."""
+
     kind: str
     t_us: int
     node: str = ""
