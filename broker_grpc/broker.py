@@ -18,7 +18,17 @@ from broker_grpc.discovery import Discovery
 from broker_grpc.errors import BrokerError, NotConformingError, ProtocolError
 from broker_grpc.layer import Layer
 from broker_grpc.links import Links, Peer
-from broker_grpc.machine import CloseLink, Effects, Log, PeerDown, PeerUp, Received, Rejected, Stimulus
+from broker_grpc.machine import (
+    SPENT,
+    CloseLink,
+    Effects,
+    Log,
+    PeerDown,
+    PeerUp,
+    Received,
+    Rejected,
+    Stimulus,
+)
 from broker_grpc.outbox import UNCOUNTED, Outbox, id_of
 from broker_grpc.routekeeper import RouteKeeper
 from broker_grpc.service import Arrival, Monitor, OutputQueue, Sampler
@@ -69,6 +79,12 @@ FROM_CLIENTS = frozenset((PingAnswer, MigrationPaused, MigrationAdvertisement))
 class Broker:
     """One broker. `neighbours` None = links from any broker are accepted."""
 
+    __slots__ = (
+        "_actions", "_brokers", "_clients", "_discovery", "_index", "_keeper", "_layer", "_max_hops",
+        "_outbox", "_sampler", "_station", "_timeless", "id", "incarnation", "links", "monitor", "options",
+        "publications", "random", "routing", "steady",
+    )  # fmt: skip
+
     def __init__(
         self,
         id_: str,
@@ -106,7 +122,8 @@ class Broker:
         self._sampler = Sampler(options.sample_every_us, self.monitor)
         self._brokers = self.links.brokers
         self._clients = self.links.clients
-        self._match = self.routing.prt.index.match_hops
+        self._index = self.routing.prt.index
+        self._max_hops = options.max_hops
         self._actions = self._table()
         self._layer = layer
         timed = options.heartbeat_interval_us or options.sample_every_us or options.repair_grace_us
@@ -153,15 +170,18 @@ class Broker:
     def receive(self, now_us: int, peer: str, envelope: Envelope) -> Effects:
         """`handle` of a `Received`, for a driver that spares itself the object."""
         outbox = self._outbox
-        outbox.now_us = now_us
         effects: Effects = []
-        outbox.effects = effects
+        outbox.now_us, outbox.effects = now_us, effects
         if self._station is not None:
             self._station.arrive(now_us, peer, envelope)
-        elif envelope.body.__class__ is Publication:
-            self._publication(now_us, peer, envelope)
-        else:
+        elif envelope.body.__class__ is not Publication:
             self._control(peer, envelope)
+        elif peer in self._brokers:
+            targets = self._index.match_hops(envelope.body.attributes)
+            self._distribute(now_us, peer, envelope, targets, 0, 0)
+        else:
+            self._published(now_us, peer, envelope)
+        outbox.effects = SPENT
         return effects
 
     def next_deadline_us(self) -> int | None:
@@ -191,19 +211,17 @@ class Broker:
 
     # ------------------------------------------------------------ publications
 
-    def _publication(self, now_us: int, source: str, envelope: Envelope) -> None:
-        if source not in self._brokers:
-            if source not in self._clients:
-                return self._outbox.drop(source, envelope, "not connected")
-            accepted = self._accept(now_us, source, envelope)
-            if accepted is None:
-                return
-            envelope = accepted
-        targets = self._match(envelope.body.attributes)  # type: ignore[union-attr]
-        self._distribute(now_us, source, envelope, targets, 0, 0)
+    def _published(self, now_us: int, source: str, envelope: Envelope) -> None:
+        """A publication that came from no neighbour."""
+        if source not in self._clients:
+            return self._outbox.drop(source, envelope, "not connected")
+        accepted = self._accept(now_us, source, envelope)
+        if accepted is not None:
+            targets = self._index.match_hops(accepted.body.attributes)  # type: ignore[union-attr]
+            self._distribute(now_us, source, accepted, targets, 0, 0)
 
     def _match_counted(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
-        return self._match(attributes), self.routing.prt.index.candidates
+        return self._index.match_hops(attributes), self._index.candidates
 
     def _matched(
         self, now_us: int, arrival: Arrival, targets: set[str], queueing_us: int, matching_us: int
@@ -245,17 +263,17 @@ class Broker:
         if subscribers:
             outbox.publications(now_us, subscribers, envelope, size, "NOTIFIED")
         if neighbours:
-            self._forward(now_us, neighbours, Envelope(publication, hops + 1))
+            onward = Envelope(publication, hops + 1)
+            if self._max_hops and hops >= self._max_hops:
+                self._too_far(neighbours, onward)
+            else:
+                outbox.publications(now_us, neighbours, onward, publication_size(onward), "FORWARDED")
         if self._layer is not None:
             self._layer.publication_processed(now_us, envelope, source, neighbours, len(subscribers))
 
-    def _forward(self, now_us: int, neighbours: list[str], envelope: Envelope) -> None:
-        limit = self.options.max_hops
-        if limit and envelope.hops > limit:
-            for neighbour in neighbours:
-                self._outbox.drop(neighbour, envelope, f"more than {limit} hops")
-        else:
-            self._outbox.publications(now_us, neighbours, envelope, publication_size(envelope), "FORWARDED")
+    def _too_far(self, neighbours: list[str], envelope: Envelope) -> None:
+        for neighbour in neighbours:
+            self._outbox.drop(neighbour, envelope, f"more than {self._max_hops} hops")
 
     def _accept(self, now_us: int, source: str, envelope: Envelope) -> Envelope | None:
         """A publication of a local client, checked; None if it is refused."""

@@ -26,6 +26,7 @@ from broker_grpc.content.language import format_filter
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import NotFoundError
 from broker_grpc.machine import (
+    SPENT,
     Answered,
     CloseLink,
     Effect,
@@ -217,6 +218,7 @@ class ClientMachine:
             self._publications.deliver(peer, envelope, body)
         else:
             self._received(peer, envelope)
+        self._out = SPENT
         return out
 
     def next_deadline_us(self) -> int | None:

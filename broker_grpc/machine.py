@@ -13,6 +13,7 @@ immutable values (a changed message is a new one), and `now_us` never goes back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, Protocol
 
 import msgspec
@@ -79,6 +80,28 @@ class Send(msgspec.Struct, gc=False):
     envelope: Envelope
 
 
+class Copies(msgspec.Struct, gc=False):
+    """The same publication to each of these peers, and a record of each copy that was sent.
+
+    A `Send` and a `Log` per peer say the same (`unfolded`). Most of what a broker does is this, and one
+    object for all copies is what a driver can carry out at little cost.
+    """
+
+    t_us: int
+    node: str
+    kind: Literal["FORWARDED", "NOTIFIED"]
+    peers: list[str]
+    envelope: Envelope
+    size: int  # encoded
+
+    def record(self, peer: str) -> LogEvent:
+        """What the log has to say once the copy for this peer is on its way."""
+        envelope = self.envelope
+        body: Publication = envelope.body  # type: ignore[assignment]
+        return LogEvent(self.t_us, 0, self.node, self.kind, "publication", peer, body.id, envelope.hops,
+                        self.size, body.published_us)  # fmt: skip
+
+
 class Log(msgspec.Struct, gc=False):
     """The driver stamps `t_us`, `n` and `node` where the machine left them empty."""
 
@@ -120,8 +143,24 @@ class Answered(msgspec.Struct, gc=False):
     error: str = ""
 
 
-Effect = Send | Log | OpenLink | CloseLink | Delivered | Answered
+Effect = Send | Copies | Log | OpenLink | CloseLink | Delivered | Answered
 Effects = list[Effect]
+
+# What a machine holds in place of effects that it handed over, so that the driver frees them while they are
+# in the processor's cache, and not the machine with its next message. Nothing can be added to it: between two
+# stimuli a machine does nothing.
+SPENT: Effects = ()  # type: ignore[assignment]
+
+
+def unfolded(effects: Effects) -> Iterator[Effect]:
+    """The same effects without `Copies`."""
+    for effect in effects:
+        if isinstance(effect, Copies):
+            for peer in effect.peers:
+                yield Send(peer, effect.envelope)
+                yield Log(effect.record(peer))
+        else:
+            yield effect
 
 
 class Machine(Protocol):

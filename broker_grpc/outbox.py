@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from broker_grpc.links import Links, Peer
-from broker_grpc.machine import CloseLink, Effects, Log, Send
+from broker_grpc.machine import CloseLink, Copies, Effects, Log, Send
 from broker_grpc.service import Monitor, OutputQueue
 from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import (
@@ -34,6 +34,8 @@ def id_of(body: Body) -> str:
 
 class Outbox:
     """`queue` None = everything leaves at once."""
+
+    __slots__ = ("_links", "_monitor", "broker", "deliveries", "dropped", "effects", "now_us", "queue")
 
     def __init__(self, broker: str, links: Links, monitor: Monitor, queue: OutputQueue | None) -> None:
         self.broker = broker
@@ -70,14 +72,7 @@ class Outbox:
             return self._enqueue(now_us, peers, envelope, size)
         if kind == "NOTIFIED":
             self.deliveries += len(peers)
-        effects, broker, hops = self.effects, self.broker, envelope.hops
-        publication: Publication = envelope.body  # type: ignore[assignment]
-        id_, published_us = publication.id, publication.published_us
-        for peer in peers:
-            effects.append(Send(peer, envelope))
-            effects.append(
-                Log(LogEvent(now_us, 0, broker, kind, "publication", peer, id_, hops, size, published_us))
-            )
+        self.effects.append(Copies(now_us, self.broker, kind, peers, envelope, size))
 
     def _enqueue(self, now_us: int, peers: list[str], envelope: Envelope, size: int) -> None:
         assert self.queue is not None

@@ -14,7 +14,7 @@ from broker_grpc.conversation import converse
 from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.gate import Gate
 from broker_grpc.handshake import check_link, hello, log_hellos, read_hello
-from broker_grpc.limits import Limits
+from broker_grpc.limits import PATIENCE_AT_END_US, Limits
 from broker_grpc.links import hello_incarnation
 from broker_grpc.machine import PeerKind
 from broker_grpc.runtime import Runtime
@@ -24,7 +24,7 @@ from broker_grpc.transport import CONNECT, LINK, AcceptedStream, DialledStream, 
 from protos.messages import Hello
 from protos.records import LogEvent
 
-PATIENCE_AT_END_S = 2.0  # without any progress
+PATIENCE_AT_END_S = PATIENCE_AT_END_US / 1e6  # without any progress
 
 
 class LinkGate(Gate):

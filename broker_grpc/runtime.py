@@ -18,6 +18,7 @@ from broker_grpc.limits import Limits
 from broker_grpc.machine import (
     RECORDS_OF_SENDING,
     CloseLink,
+    Copies,
     DeadlineReached,
     Effect,
     Effects,
@@ -148,6 +149,9 @@ class Runtime:
                     last = effect.envelope  # type: ignore[union-attr]
                     data = encode(last)
                 unsent = "" if self._send(effect.peer, last, data) else effect.peer  # type: ignore[union-attr]
+            elif kind is Copies:
+                self._send_copies(effect)  # type: ignore[arg-type]
+                unsent = ""
             elif kind is Log:
                 event: LogEvent = effect.event  # type: ignore[union-attr]
                 if unsent and event.kind in RECORDS_OF_SENDING and event.peer == unsent:
@@ -159,6 +163,16 @@ class Runtime:
                 self._relink(effect)  # type: ignore[arg-type]
             else:
                 self.on_effect(effect)
+
+    def _send_copies(self, copies: Copies) -> None:
+        """Encoded once, and each recorded only if it was not dropped."""
+        envelope = copies.envelope
+        data = encode(envelope)
+        for peer in copies.peers:
+            if self._send(peer, envelope, data):
+                self.log.write(copies.record(peer))
+            else:
+                self.unsent[copies.kind] += 1
 
     def _send(self, peer: str, envelope: Envelope, data: bytes) -> bool:
         session = self.sessions.get(peer)

@@ -19,6 +19,8 @@ from protos.messages import Operator, Value
 
 Get = Callable[[str], Value | None]
 
+Row = tuple[Iterable[str], tuple[Test, ...]]  # last hops of a node, and what is left to test
+
 MANY = 32  # nodes of a bucket from which on comparing intervals is quicker than evaluating
 
 
@@ -65,16 +67,20 @@ def _tests_without(filter_: Filter, pivot: Pair | None) -> tuple[Test, ...]:
 class Bucket:
     """Nodes that share a pivot."""
 
-    __slots__ = ("decided", "intervals", "others", "size")
+    __slots__ = ("decided", "intervals", "others", "rows", "size")
 
     def __init__(self) -> None:
         self.size = 0  # of nodes
         self.decided: Node | None = None  # nothing left to test: there can be only one
         self.others: dict[Key, Node] = {}
         self.intervals: Intervals | None = None  # of the others, once they are many
+        # What matching needs, quickest first and close together instead of in an object and two dictionaries
+        # per node. None = to be made, see `make_rows`.
+        self.rows: tuple[Row, ...] | None = None
 
     def add(self, node: Node) -> None:
         self.size += 1
+        self.rows = None
         if not node.tests:
             self.decided = node
             return
@@ -88,6 +94,7 @@ class Bucket:
 
     def remove(self, node: Node) -> None:
         self.size -= 1
+        self.rows = None
         if not node.tests:
             self.decided = None
             return
@@ -102,13 +109,28 @@ class Bucket:
             yield self.decided
         yield from self.others.values()
 
+    def make_rows(self, get: Get) -> Iterable[Row]:
+        """Of the nodes worth evaluating: kept until something changes, or chosen by their intervals."""
+        if self.intervals is not None:
+            decided: list[Row] = [] if self.decided is None else [(self.decided.hops, ())]
+            return decided + [(node.hops, node.tests) for node in self.intervals.candidates(get)]
+        nodes = sorted(self.nodes(), key=_effort)
+        self.rows = tuple((tuple(node.hops), node.tests) for node in nodes)
+        return self.rows
+
     def candidates(self, get: Get) -> Iterable[Node]:
         """Nodes with tests left that are worth evaluating."""
         return self.others.values() if self.intervals is None else self.intervals.candidates(get)
 
 
+def _effort(node: Node) -> int:
+    return len(node.tests)
+
+
 class FilterIndex:
     """Filters by id; see the module's docstring."""
+
+    __slots__ = ("_hops", "_nodes", "_of_id", "_pairs", "_pivots", "_sole", "_unkeyed", "candidates")
 
     def __init__(self) -> None:
         self._nodes: dict[Key, Node] = {}
@@ -117,6 +139,7 @@ class FilterIndex:
         self._pivots: dict[str, dict[Value, Bucket]] = {}
         self._unkeyed = Bucket()  # filters without any equality predicate
         self._pairs: dict[Pair, dict[Key, Node]] = {}  # every equality predicate of every node
+        self._sole: tuple[str, dict[Value, Bucket]] | None = None  # all there is, if on one attribute
         self.candidates = 0  # distinct filters in the buckets of the last match: what matching costs
 
     def __len__(self) -> int:
@@ -138,6 +161,8 @@ class FilterIndex:
         node = self._nodes.get(filter_.key)
         if node is None:
             node = self._insert(filter_)
+        elif hop not in node.hops:
+            self._bucket_of(node).rows = None
         node.ids[id_] = hop
         node.hops[hop] = node.hops.get(hop, 0) + 1
         self._hops[hop] = self._hops.get(hop, 0) + 1
@@ -151,6 +176,8 @@ class FilterIndex:
         _count_down(self._hops, hop)
         if not node.ids:
             self._delete(node)
+        elif hop not in node.hops:
+            self._bucket_of(node).rows = None
         return node.filter
 
     def _insert(self, filter_: Filter) -> Node:
@@ -159,6 +186,7 @@ class FilterIndex:
         for pair in filter_.equalities:
             self._pairs.setdefault(pair, {})[filter_.key] = node
         self._bucket_of(node).add(node)
+        self._find_sole()
         return node
 
     def _delete(self, node: Node) -> None:
@@ -171,12 +199,17 @@ class FilterIndex:
         bucket.remove(node)
         if node.pivot is not None and not bucket.size:
             self._drop_bucket(node.pivot)
+        self._find_sole()
 
     def _drop_bucket(self, pivot: Pair) -> None:
         table = self._pivots[pivot[0]]
         del table[pivot[1]]
         if not table:
             del self._pivots[pivot[0]]
+
+    def _find_sole(self) -> None:
+        one = len(self._pivots) == 1 and not self._unkeyed.size
+        self._sole = next(iter(self._pivots.items())) if one else None
 
     def _choose_pivot(self, filter_: Filter) -> Pair | None:
         """The equality predicate that fewest filters have; the last one of equals (`class` is first)."""
@@ -202,43 +235,27 @@ class FilterIndex:
     def match_hops(self, attributes: Mapping[str, Value]) -> set[str]:
         """Last hops of all filters that the publication matches. The innermost loop of a broker."""
         get = attributes.get
-        unkeyed = self._unkeyed
-        if len(self._pivots) == 1 and not unkeyed.size:
-            # Topics: all filters have their pivot on one attribute, and one look-up decides.
-            for attribute, table in self._pivots.items():
-                only = table.get(get(attribute))  # type: ignore[arg-type]
-                if only is None:
-                    self.candidates = 0
-                    return set()
-                if not only.others:
-                    self.candidates = 1
-                    return set(only.decided.hops)  # type: ignore[union-attr]  # a bucket is never empty
         found: set[str] = set()
-        buckets, looked = [unkeyed] if unkeyed.size else [], unkeyed.size
-        for attribute, table in self._pivots.items():
-            bucket = table.get(get(attribute))  # type: ignore[arg-type]  # no bucket is for None
-            if bucket is not None:
-                buckets.append(bucket)
-                looked += bucket.size
-        self.candidates = looked
+        if self._sole is not None:  # as in most workloads: one look-up, and nothing else to touch
+            bucket = self._sole[1].get(get(self._sole[0]))  # type: ignore[arg-type]  # no bucket is for None
+            if bucket is None:
+                self.candidates = 0
+                return found
+            buckets, self.candidates = [bucket], bucket.size
+        else:
+            buckets = self._buckets(get)
+            self.candidates = sum(bucket.size for bucket in buckets)
         for bucket in buckets:
-            if bucket.decided is not None:
-                found.update(bucket.decided.hops)
-            others = bucket.others
-            if not others:
-                continue
-            for node in others.values() if bucket.intervals is None else bucket.intervals.candidates(get):
-                if found and node.hops.keys() <= found:
+            for hops, tests in bucket.rows or bucket.make_rows(get):
+                if found and found.issuperset(hops):
                     continue  # it could add nothing
                 try:
-                    for attribute, test, operand in node.tests:
+                    for attribute, test, operand in tests:
                         value = get(attribute)
                         if value is None or not test(value, operand):
                             break
                     else:
-                        found.update(node.hops)
-                        if len(found) == len(self._hops):
-                            return found
+                        found.update(hops)
                 except TypeError:  # a number where the filter has a string, or the reverse
                     continue
         return found
@@ -256,7 +273,7 @@ class FilterIndex:
         return found
 
     def _buckets(self, get: Get) -> list[Bucket]:
-        found = [self._unkeyed] if self._unkeyed.others else []
+        found = [self._unkeyed] if self._unkeyed.size else []
         for attribute, table in self._pivots.items():
             bucket = table.get(get(attribute))  # type: ignore[arg-type]  # no bucket is for None
             if bucket is not None:

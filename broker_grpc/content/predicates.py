@@ -123,5 +123,8 @@ def check_attributes(attributes: Mapping[str, Value]) -> None:
     if len(attributes) > 1 and attributes.get("class").__class__ is not str:
         raise LanguageError("a publication needs [class,'...'], or is one attribute (a topic)")
     for name, value in attributes.items():
-        check_attribute(name)
-        check_value(name, value)
+        # Every publication comes through here twice: what is plainly right is not worth two calls.
+        if name.__class__ is not str or not 0 < len(name) <= MAX_TEXT or not name.isascii():
+            check_attribute(name)
+        if value.__class__ is not float or not isfinite(value):
+            check_value(name, value)

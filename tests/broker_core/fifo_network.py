@@ -26,6 +26,7 @@ from broker_grpc.machine import (
     Received,
     Send,
     Stimulus,
+    unfolded,
 )
 from protos.envelope import decode, encode
 from protos.messages import (
@@ -176,7 +177,7 @@ class Network:
         self.apply(name, self.nodes[name].handle(self.now_us, stimulus))
 
     def apply(self, name: str, effects: Effects) -> None:
-        for effect in effects:
+        for effect in unfolded(effects):
             if isinstance(effect, Send):
                 self._send(name, effect.peer, effect.envelope)
             elif isinstance(effect, Log):

@@ -16,7 +16,16 @@ from broker_grpc.client_machine import ClientMachine
 from broker_grpc.config import BrokerOptions, BrokerProcessConfig, Neighbour
 from broker_grpc.content.language import parse_filter
 from broker_grpc.layer import Layer
-from broker_grpc.machine import CloseLink, DeadlineReached, Machine, PeerDown, PeerUp, Received, Send
+from broker_grpc.machine import (
+    CloseLink,
+    DeadlineReached,
+    Machine,
+    PeerDown,
+    PeerUp,
+    Received,
+    Send,
+    unfolded,
+)
 from broker_grpc.relocation.algorithms import layer_of
 from protos import messages
 from protos.envelope import TYPE_OF, encode
@@ -116,7 +125,7 @@ def drive(machine: Machine, stimuli: list[tuple[str, str, Any, int]], kinds: dic
         else:
             now += number
             effects = machine.handle(now, DeadlineReached())
-        for effect in effects:
+        for effect in unfolded(effects):
             if isinstance(effect, Send):
                 encode(effect.envelope)
             if isinstance(effect, CloseLink) and isinstance(machine, Broker):

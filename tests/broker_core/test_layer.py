@@ -12,7 +12,7 @@ from broker_grpc.config import BrokerProcessConfig
 from broker_grpc.content.language import parse_filter
 from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.layer import LayerHost
-from broker_grpc.machine import DeadlineReached, PeerDown, PeerUp, Received, Send
+from broker_grpc.machine import DeadlineReached, PeerDown, PeerUp, Received, Send, unfolded
 from protos.messages import (
     Advertisement,
     Envelope,
@@ -100,14 +100,14 @@ def test_a_publication_of_a_local_client_can_be_stamped(layered):
     broker, layer = layered
     effects = broker.handle(3, Received("P", Envelope(publication("p1", "P"))))
     assert layer.seen == [("processed", "p1", True, "P", ["B3"], 2)]
-    assert all(e.envelope.body.trace == Trace(counted=True) for e in effects if isinstance(e, Send))
+    assert all(e.envelope.body.trace == Trace(counted=True) for e in unfolded(effects) if isinstance(e, Send))
 
 
 def test_a_publication_of_a_neighbour_is_seen_as_it_comes_and_answers_go_out(layered):
     broker, layer = layered
     effects = broker.handle(3, Received("B2", Envelope(publication("q1", "Q"), 1)))
     assert layer.seen == [("processed", "q1", False, "B2", ["B3"], 2)]
-    assert [e.envelope.body for e in effects if isinstance(e, Send) and e.peer == "B2"] == [
+    assert [e.envelope.body for e in unfolded(effects) if isinstance(e, Send) and e.peer == "B2"] == [
         TraceResult("a", "q1", 2)
     ]
 

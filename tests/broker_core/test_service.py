@@ -9,7 +9,7 @@ import pytest
 from broker_grpc.broker import Broker
 from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter
-from broker_grpc.machine import CloseLink, DeadlineReached, Log, PeerDown, PeerUp, Received, Send
+from broker_grpc.machine import CloseLink, DeadlineReached, Log, PeerDown, PeerUp, Received, Send, unfolded
 from protos.envelope import encoded_size, publication_size
 from protos.messages import Advertisement, Envelope, Publication, Subscription
 from protos.records import LogEvent
@@ -41,7 +41,7 @@ def run(machine: Broker, until_us: int) -> list[LogEvent]:
     """Fire deadlines up to a time; returns the log, and checks that sends come with their record."""
     events: list[LogEvent] = []
     while (deadline := machine.next_deadline_us()) is not None and deadline <= until_us:
-        effects = machine.handle(max(deadline, 0), DeadlineReached())
+        effects = list(unfolded(machine.handle(max(deadline, 0), DeadlineReached())))
         events += [e.event for e in effects if isinstance(e, Log)]
         assert len([e for e in effects if isinstance(e, Send)]) == len(
             [e for e in effects if isinstance(e, Log) and e.event.kind in ("FORWARDED", "NOTIFIED", "SENT")]
@@ -50,7 +50,7 @@ def run(machine: Broker, until_us: int) -> list[LogEvent]:
 
 
 def logs(effects) -> list[LogEvent]:
-    return [e.event for e in effects if isinstance(e, Log)]
+    return [e.event for e in unfolded(effects) if isinstance(e, Log)]
 
 
 def test_without_a_model_everything_is_immediate():

@@ -94,10 +94,9 @@ async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> Non
         await overlay.settled()
         for number in range(2000):
             await alice.publish({"class": "X", "n": number}, payload=bytes(2000))
-            if number % 20 == 0:
-                await asyncio.sleep(0.02)
-        for number in range(2000):
-            assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["n"] == number
+            if number % 20 == 19:  # bob keeps up, however busy the machine is
+                for due in range(number - 19, number + 1):
+                    assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["n"] == due
     await deaf.close()
     status = overlay[2].status()
     overlay.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from broker_grpc.eventlog import EventLog
 from broker_grpc.eventloop import SparingSelector
 from broker_grpc.handshake import hello
 from broker_grpc.limits import Limits
-from broker_grpc.machine import Effects, Received, Stimulus
+from broker_grpc.machine import Copies, Effects, Received, Stimulus
 from broker_grpc.runtime import Runtime
 from broker_grpc.session import Session
 from broker_grpc.transport import LINK, StreamLost
@@ -246,6 +247,13 @@ async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
         await session.drained()
 
 
+async def test_what_is_written_after_the_end_of_ones_own_direction_goes_nowhere(poker: Poker) -> None:
+    """A broker that closes a link may have something for it until the other end has closed as well."""
+    await poker.stream.finish()
+    with pytest.raises(StreamLost):
+        await poker.send(publication(1))
+
+
 async def test_a_defect_of_the_machine_is_reported_and_not_swallowed(tmp_path: Path) -> None:
     class Defective(FloodMachine):
         def handle(self, now_us: int, stimulus: Stimulus) -> Effects:
@@ -262,6 +270,21 @@ async def test_a_defect_of_the_machine_is_reported_and_not_swallowed(tmp_path: P
     assert "KeyError" in reason
     assert [type(context["exception"]) for context in reported] == [KeyError]
     log.close()
+
+
+async def test_of_copies_only_those_that_were_sent_are_recorded(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "x.jsonl", "B1", RunClock(0))
+    runtime = Runtime(FloodMachine(), RunClock(0), log, Limits())
+    session = runtime.sessions["B2"] = Session("B2", "broker", 1, SlowStream(b""), Limits())
+    runtime.apply([Copies(7, "B1", "FORWARDED", ["B2", "B3"], Envelope(Publication("p1"), 2), 50)])
+    log.close()
+    written = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
+    assert [(e["kind"], e["peer"], e["message"]) for e in written] == [
+        ("FORWARDED", "B2", "p1"),
+        ("DROPPED", "B3", "p1"),
+    ]
+    assert session.queued == 1
+    assert runtime.unsent == {"FORWARDED": 1}
 
 
 # ---------------------------------------------------------------- faults

@@ -19,6 +19,7 @@ from broker_grpc.machine import (
     Received,
     Send,
     Stimulus,
+    unfolded,
 )
 from broker_grpc.topicconnected.broker import TopicBroker
 from broker_grpc.topicconnected.components import is_topic_connected
@@ -42,15 +43,17 @@ S = 1_000_000
 
 
 def sent(effects: Effects, to: str = "") -> list[Body]:
-    return [e.envelope.body for e in effects if isinstance(e, Send) and to in ("", e.peer)]
+    return [e.envelope.body for e in unfolded(effects) if isinstance(e, Send) and to in ("", e.peer)]
 
 
 def receivers(effects: Effects) -> list[str]:
-    return [e.peer for e in effects if isinstance(e, Send) and isinstance(e.envelope.body, Publication)]
+    return [
+        e.peer for e in unfolded(effects) if isinstance(e, Send) and isinstance(e.envelope.body, Publication)
+    ]
 
 
 def kinds(effects: Effects) -> list[str]:
-    return [e.event.kind for e in effects if isinstance(e, Log)]
+    return [e.event.kind for e in unfolded(effects) if isinstance(e, Log)]
 
 
 def published(number: int, topic: str, client: str = "p") -> Envelope:

@@ -7,7 +7,7 @@ from typing import Any
 from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter
 from broker_grpc.links import hello_incarnation
-from broker_grpc.machine import DeadlineReached, Effects, Log, PeerDown, PeerUp, Received, Send
+from broker_grpc.machine import DeadlineReached, Effects, Log, PeerDown, PeerUp, Received, Send, unfolded
 from broker_grpc.stopwatch import stopwatch_for
 from broker_grpc.topicconnected.broker import TopicBroker
 from broker_grpc.topicconnected.coordinator import Coordinator
@@ -51,7 +51,7 @@ def run(machine: TopicBroker | Coordinator, until_us: int) -> list[LogEvent]:
 
 
 def logs(effects: Effects) -> list[LogEvent]:
-    return [effect.event for effect in effects if isinstance(effect, Log)]
+    return [effect.event for effect in unfolded(effects) if isinstance(effect, Log)]
 
 
 def arrive(machine: TopicBroker, at_us: int, *numbers: int, source: str = "B1") -> list[LogEvent]:
