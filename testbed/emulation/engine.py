@@ -77,16 +77,22 @@ def choose(name: str, clock: str | None) -> tuple[Engine, Clock, str]:
     reason = "as asked"
     if name == "auto":
         name, reason = automatic(clock)
-    chosen = engine(name)
-    clocks = chosen.clocks()
-    if clock is not None and clock not in clocks:
-        other = next((known for known in ENGINES if clock in engine(known).clocks()), None)
-        hint = f"--engine {other} has it" if other else f"its clocks: {', '.join(clocks)}"
-        raise InputError(f"the {name} engine has no {clock} clock", hint=hint)
+    chosen, takes = engine(name), meant(name, clock)
     ability = chosen.probe()
     if not ability.usable:
         raise TestbedError(f"the {name} engine cannot run here: {ability.why}", hint=ability.fix)
-    return chosen, clocks[0] if clock is None else clock, reason
+    return chosen, takes, reason
+
+
+def meant(name: str, clock: str | None) -> Clock:
+    """The engine's clock: the one asked for, or its own. Raises when it lacks it."""
+    clocks = engine(name).clocks()
+    for known in clocks:
+        if clock is None or clock == known:
+            return known
+    other = next((known for known in ENGINES if clock in engine(known).clocks()), None)
+    hint = f"--engine {other} has it" if other else f"its clocks: {', '.join(clocks)}"
+    raise InputError(f"the {name} engine has no {clock} clock", hint=hint)
 
 
 def automatic(clock: str | None) -> tuple[str, str]:

@@ -28,6 +28,8 @@ from deployments import (
 from protos.records import LogEvent
 from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
+from testbed.topology.paths import Routing
+from testbed.topology.plan import load
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
@@ -90,6 +92,21 @@ def test_quickstart_loses_nothing(quickstarts: list[RunFolder]) -> None:
     }
     assert len(expected) == 90
     assert expected <= delivered
+
+
+def test_links_come_up_in_their_round_trips(quickstarts: list[RunFolder]) -> None:
+    """A dial takes three of them. Measuring the processor first takes 255 ms more."""
+    plan = load((quickstarts[0].path / "plan.json").read_bytes())
+    hosts = {broker.id: broker.node for broker in plan.brokers}
+    routing = Routing(plan.network)
+    started = {event.node: event.t_us for event in of_kind(quickstarts[0], "STARTED")}
+    seen = 0
+    for event in of_kind(quickstarts[0], "LINK_UP"):
+        rtt_us = routing.rtt_us(hosts[event.node], hosts[event.peer])
+        begun = max(started[event.node], started[event.peer])
+        assert event.t_us - begun <= 3 * rtt_us + 20_000, event
+        seen += 1
+    assert seen == 2 * len(plan.overlay)
 
 
 def by_message(folder: RunFolder, kind: str) -> dict[tuple[str, str, str], LogEvent]:

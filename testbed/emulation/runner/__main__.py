@@ -7,8 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-# gRPC's event engine pauses a new stream for 145 ms at its twelfth message; the poller it replaced does not.
-# Read when grpc is first imported, hence before every other import of the project.
+# Why: broker_grpc.transport. Read when grpc is first imported, hence before all imports of the project.
 os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
 # Mininet asks for distutils; without this word setuptools answers, with a hundred modules of its own.
 if sys.version_info < (3, 12):

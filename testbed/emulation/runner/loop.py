@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from typing import Protocol
 
+from broker_grpc.eventloop import ExactSelector
 from testbed.emulation.runner.clock import RunClock
 
 
@@ -18,7 +19,7 @@ class HasFileno(Protocol):
 class Loop:
     def __init__(self, clock: RunClock) -> None:
         self.clock = clock
-        self._selector = selectors.DefaultSelector()
+        self._selector = ExactSelector()
 
     def watch(self, source: int | HasFileno, callback: Callable[[], None]) -> None:
         """Call back whenever there is something to read, or the end of file."""
