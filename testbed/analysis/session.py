@@ -145,7 +145,7 @@ def shuffle_partitions(input_bytes: int) -> int:
 
 @contextlib.contextmanager
 def captured_stderr() -> Iterator[Path]:
-    """A child started meanwhile writes its stderr into a file: the JVM keeps it for its whole life."""
+    """A child started meanwhile writes its stderr into a file: the JVM keeps it, nameless, for life."""
     handle, name = tempfile.mkstemp(prefix="testbed-spark-", suffix=".log")
     saved = os.dup(2)
     sys.stderr.flush()
@@ -157,6 +157,7 @@ def captured_stderr() -> Iterator[Path]:
         os.dup2(saved, 2)
         os.close(saved)
         os.close(handle)
+        os.unlink(name)
 
 
 def reason(said: Path, error: Exception) -> str:

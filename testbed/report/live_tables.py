@@ -19,6 +19,7 @@ import pandas
 from protos.records import LogEvent
 
 WINDOW_US = 10_000_000
+LEAD_US = 5_000  # windows of the table `delay` begin before the first publication
 GOT = ("RECEIVED", "PROCESSED")
 DATA = "publication"
 QUANTILES = {"p50_us": 0.5, "p90_us": 0.9, "p95_us": 0.95, "p99_us": 0.99}
@@ -138,7 +139,7 @@ class LiveTables:
         found = []
         for (link, kind), sent in self._sent.items():
             times, sizes = np.array(sent.times, np.int64), np.array(sent.sizes, np.int64)
-            timely = times <= self.ended_us if self.ended_us else np.ones(len(times), bool)
+            timely = times < self.ended_us if self.ended_us else np.ones(len(times), bool)
             if timely.any():
                 found.append((link, kind, int(timely.sum()), int(sizes[timely].sum())))
         return found
@@ -146,7 +147,8 @@ class LiveTables:
 
 def delay_table(got: pandas.DataFrame, first_us: int) -> pandas.DataFrame:
     """`first_us`: of the first publication."""
-    window = np.maximum(got.published_us - first_us, 0) // WINDOW_US * (WINDOW_US // 1_000_000)
+    passed_us = np.maximum(got.published_us - first_us + LEAD_US, 0)
+    window = passed_us // WINDOW_US * (WINDOW_US // 1_000_000)
     groups = {
         "all": got.assign(all="all").groupby("all"),
         "class": got.groupby("group"),

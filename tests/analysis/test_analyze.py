@@ -239,6 +239,21 @@ def test_one_wrong_thing_fails_one_run_only(analysis: Analysis) -> None:
     assert failing == wrong | {"held up and lost", "overloaded and lost"}
 
 
+@pytest.mark.parametrize("off_us", [-1, 0, 1])
+def test_a_microsecond_moves_no_publication_to_another_window(spark: SparkSession, off_us: int) -> None:
+    """Who publishes once a second publishes at every edge of windows that begin with that."""
+    first_us = 1_000_000_000
+    times = [first_us] + [first_us + second * 1_000_000 + off_us for second in range(1, 30)]
+    names = ["run", "row", "copies", "published_us", "publisher", "group", "broker", "delay_us", "direct_us"]
+    budget = ["propagation_us", "processing_us", "queueing_us", "rest_us"]
+    rows = [("r", "pair", 1, at, "p", "g", "B1", 5, 5, 5, 0, 0, 0) for at in times]
+    from testbed.analysis.tables.delay import delay
+
+    table = delay(spark.createDataFrame(rows, [*names, *budget]), len(rows), {"r": first_us})
+    windows = table.where("group_by = 'window'").select("group", "count").collect()
+    assert sorted(map(tuple, windows)) == [("0", 10), ("10", 10), ("20", 10)]
+
+
 def test_tables_do_not_mix_runs(analysis: Analysis) -> None:
     delay = analysis.frame("delay")
     everything = delay[delay["group_by"] == "all"].set_index("run")["count"].to_dict()

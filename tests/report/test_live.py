@@ -149,6 +149,7 @@ def test_stopping_is_not_counted_and_the_order_of_files_does_not_matter() -> Non
     tables = LiveTables(frozenset({"B1"}))
     for at in (15, 1, 21):
         tables.take(LogEvent(t_us=seconds(at), node="B1", kind="PROCESSED"))
+    for at in (15, 1, 21, 20):  # the last one in the instant of the end: the processes stop already
         tables.take(LogEvent(t_us=seconds(at), node="B1", kind="SENT", type="hello", peer="B1", bytes=10))
     tables.take(LogEvent(t_us=seconds(20), node="harness", kind="RUN_ENDED"))
     tables.take(LogEvent(t_us=seconds(0), node="harness", kind="PHASE_STARTED"))

@@ -38,8 +38,11 @@ PAIR = ["run", "sender", "receiver", "type"]
 
 def log_counts(events: DataFrame, ended_us: dict[str, int]) -> DataFrame:
     """run, sender, receiver, type -> messages and bytes sent by brokers until the run's end, and messages
-    after it, from their logs. `ended_us`: by run."""
-    late = f.col("t_us") > by_run(ended_us)
+    from then on, from their logs. `ended_us`: by run.
+
+    Processes are told to stop in the very instant of the end, and what they say then is late: in a simulation
+    the farewell of a client on its broker's host takes no time."""
+    late = f.col("t_us") >= by_run(ended_us)
     sent = events.where(f.col("kind").isin("FORWARDED", "NOTIFIED", "SENT"))
     kind = f.when(f.col("kind") == "SENT", f.col("type")).otherwise(f.lit(DATA))
     return sent.groupBy(

@@ -16,4 +16,4 @@ class Capture:
     addresses: frozenset[int] = frozenset()  # IPv4 of the capturing host; empty = count both directions
     captured: frozenset[int] = frozenset()  # IPv4 of all hosts with a capture
     ports: frozenset[int] = frozenset()  # broker ports; empty = every port
-    until_ns: int = 0  # messages after this instant are counted apart, as late; 0 = none is late
+    until_ns: int = 0  # messages from this instant on are counted apart, as late; 0 = none is late

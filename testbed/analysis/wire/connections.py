@@ -73,9 +73,9 @@ class HalfConnection:
             self.on_message(Message(self._now.time_at(position), self, stream, compressed, len(data), seen))
 
     def _late(self, position: int) -> bool:
-        if not self.until_ns or self._now is None or self._now.ts_ns[-1] <= self.until_ns:
+        if not self.until_ns or self._now is None or self._now.ts_ns[-1] < self.until_ns:
             return False
-        return self._now.time_at(position) > self.until_ns
+        return self._now.time_at(position) >= self.until_ns
 
 
 class Connections:
