@@ -9,7 +9,7 @@ import msgspec
 
 from protos.records import LogEvent
 
-SPILL_EVENTS = 2000
+SPILL_EVENTS = 250  # few enough to be still in the processor's cache when they are encoded
 
 
 class SimulatedLog:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,20 +9,8 @@ from broker_grpc.algorithms import machine_of
 from broker_grpc.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.limits import SERVER_GRACE_US, Limits, limits_from
-from broker_grpc.machine import (
-    RECORDS_OF_SENDING,
-    CloseLink,
-    DeadlineReached,
-    Effects,
-    Log,
-    OpenLink,
-    PeerKind,
-    Send,
-    Stimulus,
-)
+from broker_grpc.machine import PeerKind, Stimulus
 from broker_grpc.topicconnected.broker import TopicBroker
-from protos.envelope import TYPE_OF, encoded_size
-from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 from testbed.emulation.runner import stimuli
 from testbed.emulation.runner.configs import addresses
@@ -31,8 +18,10 @@ from testbed.emulation.runner.stimuli import BrokerLook, ClientLook, Look
 from testbed.emulation.runner.timeline import Timeline
 from testbed.errors import TestbedError
 from testbed.simulation.agenda import Agenda
-from testbed.simulation.eventlog import SPILL_EVENTS, SimulatedLog
-from testbed.simulation.streams import Inbox, Pipe, Streams
+from testbed.simulation.eventlog import SimulatedLog
+from testbed.simulation.pipes import Inbox
+from testbed.simulation.process import Process
+from testbed.simulation.streams import Streams
 from testbed.simulation.wires import Loses, Wires
 from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
@@ -43,24 +32,6 @@ if TYPE_CHECKING:
 START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant on a tick of the kernel, so that runs repeat
 HARNESS = "harness"
 STOP_LIMIT_US = 10_000_000  # what has not ended by then is cut off
-
-
-class Process:
-    """A broker or client that runs, with the time of its next wake-up."""
-
-    __slots__ = ("id", "kind", "machine", "pipes", "receive", "steady", "wake_us")
-
-    def __init__(
-        self, id_: str, kind: PeerKind, machine: BrokerMachine | ClientScript, pipes: dict[str, Pipe]
-    ) -> None:
-        self.id = id_
-        self.kind: PeerKind = kind
-        self.machine = machine
-        self.receive = machine.receive
-        self.pipes = pipes  # its live streams
-        # A publication that comes in moves no deadline.
-        self.steady = True if isinstance(machine, ClientScript) else machine.steady
-        self.wake_us = -1  # -1 = none
 
 
 class Simulator:
@@ -96,7 +67,7 @@ class Simulator:
         self._stopping: set[str] = set()  # brokers
         self._incarnations: dict[str, int] = {}
         self._timeline_wake = -1
-        self.wires = Wires(plan, random.Random(f"{plan.seed}/wires"), loses)
+        self.wires = Wires(plan, loses)
         self.streams = Streams(self.agenda, self.wires, self, self._limits_of)
 
     def _limits_of(self, process: str) -> Limits:
@@ -190,7 +161,7 @@ class Simulator:
     def _change(self, change: stimuli.ChangeNetwork) -> None:
         match change.action:
             case "link_down":
-                self.wires.link_down(change.target)
+                self.wires.link_down(change.target, self.agenda.now_us)
             case "link_up":
                 self.wires.link_up(change.target)
             case "reshape":
@@ -240,20 +211,25 @@ class Simulator:
             incarnation=self._incarnations[id_],
             sample_every_us=self.plan.sample_every_us,
         )
-        process = self._running[id_] = Process(id_, "broker", machine_of(config), self.streams.pipes_of(id_))
+        process = self._run(id_, "broker", machine_of(config))
         self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
         for neighbour in self._dials[id_]:
             self.streams.open(id_, neighbour)
-        self._arm(process)
+        process.arm()
         self._later(stimuli.ProcessReady(id_))
 
     def _start_client(self, id_: str) -> None:
         plan = self._clients[id_]
         script = ClientScript(plan, self._addresses, self._incarnations[id_])
-        process = self._running[id_] = Process(id_, "client", script, self.streams.pipes_of(id_))
+        process = self._run(id_, "client", script)
         self._starting.add(id_)
-        self._apply(process, script.start(self.agenda.now_us))
-        self._arm(process)
+        process.on_acted = self._settle
+        process.apply(script.start(self.agenda.now_us))
+        process.arm()
+
+    def _run(self, id_: str, kind: PeerKind, machine: BrokerMachine | ClientScript) -> Process:
+        process = self._running[id_] = Process(id_, kind, machine, self.agenda, self.streams, self._log)
+        return process
 
     def _later(self, stimulus: stimuli.Stimulus) -> None:
         self.agenda.at(self.agenda.now_us, self._conduct_later, stimulus)
@@ -269,8 +245,8 @@ class Simulator:
             self._stop_broker(process)
         else:
             self._closing.add(id_)
-            self._apply(process, process.machine.close(self.agenda.now_us))
-            self._settle(process)
+            process.on_acted = self._settle
+            process.apply(process.machine.close(self.agenda.now_us))
 
     def _stop_broker(self, process: Process) -> None:
         """As the real process does: what it dialled ends now, what others dialled has its time of grace."""
@@ -278,7 +254,7 @@ class Simulator:
             return
         self._stopping.add(process.id)
         if isinstance(process.machine, TopicBroker):
-            self._apply(process, process.machine.farewell(self.agenda.now_us))
+            process.apply(process.machine.farewell(self.agenda.now_us))
         self.streams.hang_up(process.id, "stopped")
         self.agenda.at(self.agenda.now_us + SERVER_GRACE_US, self._stopped, process)
 
@@ -288,7 +264,9 @@ class Simulator:
             self._crash(process.id, "stopped")
 
     def _crash(self, id_: str, reason: str) -> None:
-        if self._running.pop(id_, None) is not None:
+        process = self._running.pop(id_, None)
+        if process is not None:
+            process.alive = False
             self.streams.crash(id_, reason)
             self._starting.discard(id_)
             self._stopping.discard(id_)
@@ -308,8 +286,10 @@ class Simulator:
         if process.id in self._closing and script.machine.closed:
             self._closing.discard(process.id)
             self._crash(process.id, "stopped")
+        if process.id not in self._starting and process.id not in self._closing:
+            process.on_acted = None  # nobody waits for it any more
 
-    # ------------------------------------------------------------ what streams ask (streams.Processes)
+    # ------------------------------------------------------------ what streams ask (pipes.Processes)
 
     def host_of(self, process: str) -> str:
         return self._hosts[process]
@@ -333,87 +313,12 @@ class Simulator:
         self._log.write(event, self.agenda.now_us, process)
 
     def inbox_of(self, process: str) -> Inbox:
-        """The innermost loop of a simulation is what this function does."""
-        running, agenda = self._running[process], self.agenda
-        receive, apply, arm, steady = running.receive, self._apply, self._arm, running.steady
-
-        def take(peer: str, envelope: Envelope) -> None:
-            effects = receive(agenda.now_us, peer, envelope)
-            if effects:
-                apply(running, effects)
-                effects.clear()  # freed while it is still in the processor's cache
-            if not steady or envelope.body.__class__ is not Publication:
-                arm(running)
-
-        return take
+        return self._running[process].inbox
 
     def feed(self, process: str, stimulus: Stimulus) -> None:
         running = self._running.get(process)
         if running is not None:
-            self._apply(running, running.machine.handle(self.agenda.now_us, stimulus))
-            self._arm(running)
-
-    # ------------------------------------------------------------ machines
-
-    def _apply(self, process: Process, effects: Effects) -> None:
-        get, send, events = process.pipes.get, self.streams.send, self._log.waiting
-        unsent = ""  # peer of a message that went nowhere: the record behind it is not true
-        for effect in effects:
-            kind = effect.__class__
-            if kind is Log:
-                event: LogEvent = effect.event  # type: ignore[union-attr]
-                if unsent:
-                    untrue = event.peer == unsent and event.kind in RECORDS_OF_SENDING
-                    unsent = ""
-                    if untrue:
-                        continue
-                if not event.t_us:
-                    event.t_us = self.agenda.now_us
-                if not event.node:
-                    event.node = process.id
-                events.append(event)
-            elif kind is Send:
-                pipe = get(effect.peer)  # type: ignore[union-attr]
-                if pipe is not None:
-                    send(pipe, effect.envelope)  # type: ignore[union-attr]
-                    unsent = ""
-                else:
-                    unsent = effect.peer  # type: ignore[union-attr]
-                    self._dropped(process.id, unsent, effect.envelope)  # type: ignore[union-attr]
-            elif kind is OpenLink:
-                self.streams.open(process.id, effect.peer)  # type: ignore[union-attr]
-            elif kind is CloseLink:
-                self.streams.close(process.id, effect.peer, effect.reason, effect.redial)  # type: ignore[union-attr]
-        if len(events) >= SPILL_EVENTS:
-            self._log.spill()
-        if process.kind == "client" and (process.id in self._starting or process.id in self._closing):
-            self._settle(process)
-
-    def _dropped(self, process: str, peer: str, envelope: Envelope) -> None:
-        """As the real process says it."""
-        body = envelope.body
-        event = LogEvent(
-            kind="DROPPED",
-            type=TYPE_OF[body.__class__],
-            peer=peer,
-            message=getattr(body, "id", ""),
-            bytes=encoded_size(envelope),
-            published_us=body.published_us if isinstance(body, Publication) else 0,
-            detail="no stream to this peer",
-        )
-        self.log(process, event)
-
-    def _arm(self, process: Process) -> None:
-        deadline = process.machine.next_deadline_us()
-        if deadline is not None and deadline != process.wake_us:
-            process.wake_us = deadline
-            self.agenda.at(deadline, self._wake, process, deadline)
-
-    def _wake(self, process: Process, deadline: int) -> None:
-        if process.wake_us == deadline and self._running.get(process.id) is process:
-            process.wake_us = -1
-            self._apply(process, process.machine.handle(self.agenda.now_us, DeadlineReached()))
-            self._arm(process)
+            running.feed(stimulus)
 
 
 def _broker_look(status: Mapping[str, object]) -> BrokerLook:

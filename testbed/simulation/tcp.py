@@ -1,10 +1,11 @@
-"""A TCP connection, packet by packet, for paths that lose packets, modelled on Linux 6.1.
+"""A TCP connection, packet by packet, for paths that lose packets, modelled on Linux 7.2.
 
 Plain paths do not need it, and the simulator spends nothing on them. Modelled: cumulative and selective
 acknowledgements; acknowledgements delayed in a dialogue; smoothed round trips and the time-out made of them;
-tail loss probes; RACK; slow start after a time-out; small packets sent again as one; timers that fire on
-ticks. Not modelled: windows of the receiver, undoing of needless retransmissions, reordering. Names of the
-kernel's own functions are given where there is one (net/ipv4/tcp_output.c, _input.c, _timer.c, _recovery.c).
+tail loss probes; RACK; slow start after a time-out, and F-RTO; small packets sent again as one; timers that
+fire on ticks. Not modelled: windows of the receiver, undoing of needless retransmissions, reordering. Names
+of the kernel's own functions are given where there is one (net/ipv4/tcp_output.c, _input.c, _timer.c,
+_recovery.c).
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ MSS = 1448
 RTO_MIN_US = 200_000
 RTO_MAX_TICKS = 12_000
 ATO_MIN_TICKS = 4  # the delay of an acknowledgement
-TIMEOUT_MIN_TICKS = 2
+TIMEOUT_MIN_US = 2_000
 INITIAL_WINDOW = 10
 
 Transmit = Callable[[int], int | None]  # payload bytes -> when the packet is there; None = lost
+Arrives = Callable[[int], bool]  # a packet sent then, which should be here now: is it?
 Sacks = frozenset[int]  # starts of segments received out of order
 
 
@@ -38,54 +40,67 @@ class Segment:
 
 
 class RoundTrips:
-    """tcp_rtt_estimator: in microseconds."""
+    """tcp_rtt_estimator: in microseconds, in whole numbers like the kernel's, the smoothed one eightfold."""
 
-    __slots__ = ("_mdev", "_mdev_max", "_until", "backoff", "least", "smoothed", "variation")
+    __slots__ = ("_mdev", "_mdev_max", "_smoothed8", "_until", "backoff", "least", "variation")
 
     def __init__(self, rtt_us: int) -> None:
-        self.smoothed = float(rtt_us)
+        """The first one is measured while the connection is made."""
+        self._smoothed8 = max(1, rtt_us << 3)
         self.least = rtt_us
-        self.variation = RTO_MIN_US
+        self._mdev = rtt_us << 1
+        self.variation = self._mdev_max = max(self._mdev, RTO_MIN_US)
         self.backoff = 0
-        self._mdev = 2.0 * rtt_us
-        self._mdev_max = float(RTO_MIN_US)
         self._until = 0  # of the sequence: the variation is adapted once a round trip
 
+    @property
+    def smoothed(self) -> int:
+        return self._smoothed8 >> 3
+
     def observe(self, rtt_us: int, acknowledged: int, sent: int) -> None:
-        error = rtt_us - self.smoothed
-        self.smoothed += error / 8
+        error = rtt_us - (self._smoothed8 >> 3)
+        self._smoothed8 = max(1, self._smoothed8 + error)
         self.least = min(self.least, rtt_us)
-        change = abs(error) - self._mdev / 4
-        self._mdev += change / 8 if error < 0 and change > 0 else change
+        change = abs(error) - (self._mdev >> 2)
+        self._mdev += change >> 3 if error < 0 and change > 0 else change
         self._mdev_max = max(self._mdev_max, self._mdev)
-        self.variation = max(self.variation, round(self._mdev_max))
+        self.variation = max(self.variation, self._mdev_max)
         if acknowledged > self._until:
-            if self._mdev_max < self.variation:
-                self.variation -= round(self.variation - self._mdev_max) // 4
-            self._until, self._mdev_max = sent, float(RTO_MIN_US)
+            self.variation -= (self.variation - self._mdev_max) >> 2
+            self._until, self._mdev_max = sent, RTO_MIN_US
         self.backoff = 0
 
     @property
     def timeout_ticks(self) -> int:
         # A real round trip takes some microseconds more than the path: never a whole number of ticks.
-        first = ticks(round(self.smoothed) + self.variation + 1)
+        first = ticks(self.smoothed + self.variation + 1)
         return min(first << self.backoff, RTO_MAX_TICKS)
+
+    def probe_ticks(self, packets: int) -> int:
+        """tcp_schedule_loss_probe: two round trips; the acknowledgement of a single packet may be delayed."""
+        return ticks((self._smoothed8 >> 2) + (RTO_MIN_US if packets == 1 else TIMEOUT_MIN_US) + 1)
 
 
 class End:
     """One end of a connection: what it sends, and what it has received."""
 
-    def __init__(self, agenda: Agenda, transmit: Transmit, rtt_us: int) -> None:
+    def __init__(self, agenda: Agenda, transmit: Transmit, arrives: Arrives, rtt_us: int) -> None:
+        """`transmit` is this end's way to the other, `arrives` is asked about what comes from there."""
         self._agenda = agenda
         self._transmit = transmit
+        self._arrives = arrives
         self.peer: End = self  # set by `connect`
         # sending
         self._written = self._sent = self._acknowledged = 0  # positions in the stream of bytes
         self._flight: deque[Segment] = deque()
         self._window, self._threshold = INITIAL_WINDOW, 1 << 30
-        self._most_out = 0  # packets in flight at once since the last acknowledgement
+        self._most_out = 0  # packets in flight at once, of the window that ends at `_usage`
+        self._usage = 0
+        self._limited = False  # in that window, by the window
+        self._last_sent_tick = -(1 << 30)
         self._trips = RoundTrips(rtt_us)
         self._recovery = 0  # position up to which losses are being repaired, 0 = none
+        self._suspects = False  # F-RTO: the time-out may have been needless
         self._probed = 0  # position of the tail loss probe that is out, 0 = none
         self._timer: tuple[str, int] | None = None  # what fires, and its number
         self._timers = 0
@@ -96,7 +111,8 @@ class End:
         self._owed = 0  # packets not acknowledged yet
         self._dialogue = False  # answers carry the acknowledgements ("pingpong")
         self._heard_tick = -(1 << 30)
-        self._echo_us = 0  # when the last packet received was sent
+        self._told = 0  # position that was last acknowledged
+        self._echo_us = 0  # when the packet was sent to which the next acknowledgement answers
         self._delayed = 0  # number of the timer of the delayed acknowledgement
 
     # ------------------------------------------------------------ sending
@@ -112,29 +128,64 @@ class End:
         self.peer._due.append((self._written, call, a, b))
         self._push()
 
+    def narrow(self) -> None:
+        """tcp_init_transfer: a connection that was hard to make begins with one packet."""
+        self._window = 1
+
     def _outstanding(self) -> int:
         return sum(not (segment.sacked or segment.lost) for segment in self._flight)
 
-    def _push(self) -> None:
+    def _push(self, new_first: bool = False) -> None:
         """Losses first, then what is new, as far as the window allows."""
-        for segment in list(self._flight):
-            if segment.lost and self._outstanding() < self._window:
-                self._send(segment)
+        for segment in () if new_first else list(self._flight):
+            if segment.lost and segment in self._flight and self._outstanding() < self._window:
+                self._repair(segment)
         new = False
+        self._restart_window()
         while self._sent < self._written and self._outstanding() < self._window:
-            segment = Segment(self._sent, min(self._sent + MSS, self._written))
-            self._sent = segment.end
-            self._flight.append(segment)
-            self._send(segment)
+            self._send_new()
             new = True
-        self._most_out = max(self._most_out, len(self._flight))
-        if new and (self._timer is None or self._timer[0] == "probe"):
-            self._arm_probe()
+        limited = self._outstanding() >= self._window
+        if new or limited:
+            self._validate_window(limited)
+        if new:
+            self._arm_for_new()
+
+    def _restart_window(self) -> None:
+        """tcp_slow_start_after_idle_check, tcp_cwnd_restart."""
+        idle = self._agenda.now_us // TICK_US - self._last_sent_tick - self._trips.timeout_ticks
+        if self._flight or self._sent == self._written or idle <= 0:
+            return
+        least = min(INITIAL_WINDOW, self._window)
+        while idle > 0 and self._window > least:
+            self._window >>= 1
+            idle -= self._trips.timeout_ticks
+        self._window = max(self._window, least)
+
+    def _validate_window(self, limited: bool) -> None:
+        """tcp_cwnd_validate."""
+        more = not self._limited and len(self._flight) > self._most_out
+        if self._acknowledged >= self._usage or limited or more:
+            self._limited, self._most_out, self._usage = limited, len(self._flight), self._sent
+
+    def _send_new(self) -> None:
+        segment = Segment(self._sent, min(self._sent + MSS, self._written))
+        self._sent = segment.end
+        self._flight.append(segment)
+        self._send(segment)
+
+    def _repair(self, segment: Segment) -> None:
+        """tcp_xmit_retransmit_queue."""
+        self._collapse(segment)
+        self._send(segment)
+        if segment is self._flight[0] and (self._timer is None or self._timer[0] != "reordered"):
+            self._arm("timeout", self._trips.timeout_ticks)
 
     def _send(self, segment: Segment) -> None:
         now = self._agenda.now_us
         segment.again = segment.again or segment.sent_us > 0
         segment.sent_us, segment.lost = now, False
+        self._last_sent_tick = now // TICK_US
         if now // TICK_US - self._heard_tick < ATO_MIN_TICKS:
             self._dialogue = True
         acknowledges = self._acknowledge()
@@ -142,6 +193,11 @@ class End:
         if arrival is not None:
             copy = Segment(segment.start, segment.end, now)
             self._agenda.at(arrival, self.peer._take, copy, acknowledges)
+
+    @property
+    def _open(self) -> bool:
+        """Nothing hints at a loss (TCP_CA_Open)."""
+        return not self._recovery and not any(segment.sacked for segment in self._flight)
 
     # ------------------------------------------------------------ timers of the sender
 
@@ -168,50 +224,65 @@ class End:
             self._time_out()
 
     def _timeout_left(self) -> int:
-        """Ticks from now until the head of the flight is too old."""
-        due = self._flight[0].sent_us + self._trips.timeout_ticks * TICK_US
-        return ticks(max(1, due - self._agenda.now_us))
+        """tcp_rearm_rto: ticks from now until the head of the flight is too old."""
+        return ticks(max(1, self._until_timeout_us()))
 
-    def _arm_probe(self) -> None:
-        """tcp_schedule_loss_probe: two round trips; the acknowledgement of a single packet may be delayed."""
-        if self._recovery:
+    def _until_timeout_us(self) -> int:
+        """tcp_rto_delta_us."""
+        return self._flight[0].sent_us + self._trips.timeout_ticks * TICK_US - self._agenda.now_us
+
+    def _arm_for_new(self) -> None:
+        """tcp_event_new_data_sent, tcp_write_xmit."""
+        if self._open:
+            wait, left = self._trips.probe_ticks(len(self._flight)), self._until_timeout_us()
+            self._arm("probe", min(wait, ticks(left)) if left > 0 else wait)
+        elif self._timer is None:
             self._arm("timeout", self._trips.timeout_ticks)
-            return
-        wait = round(2 * self._trips.smoothed) + (RTO_MIN_US if len(self._flight) == 1 else 0)
-        due = ticks(wait) + (0 if len(self._flight) == 1 else TIMEOUT_MIN_TICKS)
-        self._arm("probe", min(due, self._timeout_left()))
+        elif self._timer[0] == "probe":
+            self._arm("timeout", self._timeout_left())
+
+    def _arm_for_rest(self) -> None:
+        """tcp_set_xmit_timer: something was acknowledged, and something is still out."""
+        if self._open:
+            probe = self._trips.probe_ticks(len(self._flight))
+            self._arm("probe", min(probe, self._trips.timeout_ticks))
+        else:
+            self._arm("timeout", self._trips.timeout_ticks)
 
     def _probe(self) -> None:
         """tcp_send_loss_probe: something new, or the last packet again; one at a time."""
-        if self._probed:
-            self._arm("timeout", self._timeout_left())
+        if self._probed or not self._flight:
+            self._arm("timeout", self._timeout_left() if self._flight else self._trips.timeout_ticks)
             return
-        self._probed = max(1, self._sent)
-        if self._flight:
+        if self._sent < self._written:
+            self._send_new()
+        else:
             self._send(self._flight[-1])
+        self._probed = max(1, self._sent)
         self._arm("timeout", self._trips.timeout_ticks)
 
     def _time_out(self) -> None:
         """tcp_enter_loss, tcp_retransmit_timer."""
         if not self._recovery or self._trips.backoff == 0:
             self._threshold = max(2, self._window * 7 // 10)
+        self._suspects = not self._recovery or self._trips.backoff > 0
         self._window, self._recovery, self._probed = 1, self._sent, 0
         for segment in self._flight:
             segment.lost = not segment.sacked
-        self._collapse()
+        self._collapse(self._flight[0])
         self._send(self._flight[0])
         self._trips.backoff += 1
         self._arm("timeout", self._trips.timeout_ticks)
 
-    def _collapse(self) -> None:
-        """tcp_retrans_try_collapse: what follows the head and fits goes with it."""
-        head = self._flight[0]
-        while len(self._flight) > 1:
-            following = self._flight[1]
+    def _collapse(self, head: Segment) -> None:
+        """tcp_retrans_try_collapse: what follows and fits goes with it."""
+        at = self._flight.index(head) + 1
+        while at < len(self._flight):
+            following = self._flight[at]
             if following.sacked or following.end - head.start > MSS:
                 return
             head.end, head.again = following.end, True
-            del self._flight[1]
+            del self._flight[at]
 
     # ------------------------------------------------------------ acknowledgements
 
@@ -230,21 +301,29 @@ class End:
                 newest = max(newest, segment.sent_us)
         if position > self._acknowledged:
             self._acknowledged = position
-            self._trips.observe(now - (echo_us if again else first_us), position, self._sent)
+            trip_us = echoed_us(now, echo_us) if again else now - first_us
+            self._trips.observe(trip_us, position, self._sent)
             self._repaired(position, count)
         if newest >= 0:
             self._detect_losses(newest, now - newest)
-        self._push()
         if not self._flight:
             self._disarm()
         elif count and (self._timer is None or self._timer[0] != "reordered"):
-            self._arm_probe()
+            self._arm_for_rest()
+        self._push(count > 0 and self._tries_new())
+
+    def _tries_new(self) -> bool:
+        """tcp_process_loss, step 2.b of F-RTO: was the time-out needless? What is new will tell."""
+        if not (self._suspects and self._recovery):
+            return False
+        self._suspects = False
+        self._recovery = self._sent
+        return self._sent < self._written
 
     def _repaired(self, position: int, count: int) -> None:
         """Slow start, as long as the window is what limits the sender."""
-        if self._window < self._threshold and self._window < 2 * max(1, self._most_out):
+        if self._window < self._threshold and (self._limited or self._window < 2 * self._most_out):
             self._window += count
-        self._most_out = len(self._flight)
         if self._recovery and position >= self._recovery:
             self._recovery = 0
         if self._probed and position >= self._probed:
@@ -255,7 +334,7 @@ class End:
         now = self._agenda.now_us
         if newest_us < 0:
             newest_us = max((s.sent_us for s in self._flight if s.sacked), default=-1)
-            trip_us = round(self._trips.smoothed)
+            trip_us = self._trips.smoothed
         patience = 0 if self._recovery else self._trips.least // 4
         left = 0
         for segment in self._flight:
@@ -270,14 +349,17 @@ class End:
             self._threshold = self._window = max(2, self._window * 7 // 10)
             self._recovery = self._sent
         if left:
-            self._arm("reordered", ticks(left) + TIMEOUT_MIN_TICKS)
+            self._arm("reordered", ticks(left + TIMEOUT_MIN_US))
 
     # ------------------------------------------------------------ receiving
 
     def _take(self, segment: Segment, acknowledges: tuple[int, Sacks, int]) -> None:
         """A packet with data, and what it acknowledges."""
+        if not self._arrives(segment.sent_us):
+            return
         self._heard(acknowledges)
         self._heard_tick = self._agenda.now_us // TICK_US
+        before = self._received
         in_order = segment.start <= self._received < segment.end and not self._early
         if segment.start <= self._received:
             self._received = max(self._received, segment.end)
@@ -286,7 +368,10 @@ class End:
             self._early = {s: e for s, e in self._early.items() if e.end > self._received}
         else:
             self._early[segment.start] = segment
-        self._echo_us = segment.sent_us
+        if segment.start <= self._told:
+            self._echo_us = segment.sent_us
+        if segment.end <= before:  # once more: whoever sends it did not hear of it
+            self._dialogue = False
         self._owed += 1
         # The kernel acknowledges before the process reads, and the process reads at once.
         if not in_order or not self._dialogue or self._owed > 1:
@@ -301,7 +386,7 @@ class End:
 
     def _acknowledge(self) -> tuple[int, Sacks, int]:
         """What any packet that leaves now says."""
-        self._owed = 0
+        self._owed, self._told = 0, self._received
         self._delayed += 1
         return self._received, frozenset(self._early), self._echo_us
 
@@ -309,10 +394,11 @@ class End:
         acknowledges = self._acknowledge()
         arrival = self._transmit(0)
         if arrival is not None:
-            self._agenda.at(arrival, self.peer._pure, acknowledges)
+            self._agenda.at(arrival, self.peer._pure, acknowledges, self._agenda.now_us)
 
-    def _pure(self, acknowledges: tuple[int, Sacks, int], _: None) -> None:
-        self._heard(acknowledges)
+    def _pure(self, acknowledges: tuple[int, Sacks, int], sent_us: int) -> None:
+        if self._arrives(sent_us):
+            self._heard(acknowledges)
 
     def _answer_late(self, number: int, _: None) -> None:
         """tcp_delack_timer: nothing was said in time, so this is no dialogue."""
@@ -321,8 +407,24 @@ class End:
             self._answer()
 
 
-def connect(agenda: Agenda, transmit: Transmit, back: Transmit, rtt_us: int) -> tuple[End, End]:
+def echoed_us(now_us: int, echo_us: int) -> int:
+    """tcp_rtt_tsopt_us: by the clock of the timestamps, which counts milliseconds."""
+    return max(1, now_us // 1000 - echo_us // 1000) * 1000
+
+
+def all_arrive(sent_us: int) -> bool:
+    return True
+
+
+def connect(
+    agenda: Agenda,
+    transmit: Transmit,
+    back: Transmit,
+    rtt_us: int,
+    arrives: Arrives = all_arrive,
+    arrives_back: Arrives = all_arrive,
+) -> tuple[End, End]:
     """The dialler's and the listener's end of an idle connection."""
-    one, other = End(agenda, transmit, rtt_us), End(agenda, back, rtt_us)
+    one, other = End(agenda, transmit, arrives_back, rtt_us), End(agenda, back, arrives, rtt_us)
     one.peer, other.peer = other, one
     return one, other

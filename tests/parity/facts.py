@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from protos.records import LogEvent
 from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
+from testbed.topology.plan import Plan
 
 MESSAGE_KINDS = frozenset(
-    {"PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED", "SENT", "RECEIVED"}
-)
+    {"PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED", "SENT", "RECEIVED", "REFUSED",
+     "DROPPED", "LINK_UP", "LINK_DOWN"}
+)  # fmt: skip
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
 UNWRITTEN_US = 1_000_000  # at least a process's log_flush_us, and a whole number of heartbeats
-RELATIVE, ABSOLUTE_US = 0.01, 500
+RELATIVE, ABSOLUTE_US, UP_US = 0.01, 500, 400
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Facts:
     migrated: list[tuple[str, str]]  # (client, broker)
     faults: list[tuple[str, str, str]]  # (start or end, action, target), in order
     first_us: int  # the first publication, by the run's clock
+    up_us: dict[tuple[str, str], int]  # (broker, neighbour) -> the link was up so long after both had started
 
 
 def facts_of(folder: RunFolder) -> Facts:
@@ -47,7 +50,21 @@ def facts_of(folder: RunFolder) -> Facts:
         [(e.node, e.peer) for e in events if e.kind == "MIGRATED"],
         faults,
         min(e.t_us for e in events if e.kind == "PUBLISHED"),
+        first_ups(events, folder.read_plan()),
     )
+
+
+def first_ups(events: list[LogEvent], plan: Plan) -> dict[tuple[str, str], int]:
+    """Of the links of the plan; others are made when someone says so."""
+    started: dict[str, int] = {}
+    up: dict[tuple[str, str], int] = {}
+    for event in events:
+        if event.kind == "STARTED":
+            started.setdefault(event.node, event.t_us)
+        elif event.kind == "LINK_UP":
+            up.setdefault((event.node, event.peer), event.t_us)
+    ends = [pair for link in plan.overlay for pair in ((link.a, link.b), (link.b, link.a))]
+    return {(a, b): up[a, b] - max(started[a], started[b]) for a, b in ends}
 
 
 def taken_along(event: LogEvent, killed: dict[str, int]) -> bool:
@@ -68,3 +85,9 @@ def far_apart(one: Facts, other: Facts) -> dict[float, tuple[int, int]]:
     """Quantiles of the delays that differ by more than 1 % and by more than half a millisecond."""
     pairs = {q: (quantiles(one)[q], quantiles(other)[q]) for q in QUANTILES}
     return {q: (a, b) for q, (a, b) in pairs.items() if abs(a - b) > max(ABSOLUTE_US, RELATIVE * max(a, b))}
+
+
+def up_apart(one: Facts, other: Facts) -> dict[tuple[str, str], tuple[int, int]]:
+    """Links that came up at times that differ by more than 1 % and by more than 0.4 ms."""
+    pairs = {link: (up, other.up_us[link]) for link, up in one.up_us.items()}
+    return {link: (a, b) for link, (a, b) in pairs.items() if abs(a - b) > max(UP_US, RELATIVE * max(a, b))}

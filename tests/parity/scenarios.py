@@ -37,6 +37,8 @@ class Scenario:
   none: {kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'IBM']"]}"""
     duration: str = "10s"
     events: str = "[]"
+    phases: str = ""  # the usual ones
+    drawn: bool = False  # delays are drawn: what happens once is not comparable
     lossy: bool = False  # packets are lost by chance: what arrives is captured as well
 
     def text(self) -> str:
@@ -55,10 +57,19 @@ algorithm: {self.algorithm}
 clients:
   pub: {self.publishers}{self.subscribers}
 events: {self.events}
+{f"phases: {self.phases}" if self.phases else ""}
 {ARRIVALS if self.lossy else ""}"""
 
 
 CHAIN = "{generator: chain, nodes: 4, link: {latency: [8ms, 12ms]}}"
+PAIRS = """
+    kind: publisher
+    for_each: [{symbol: YHOO, first: 2100ms}, {symbol: IBM, first: 2103ms}]
+    broker: B1
+    publish: {source: stock, rate: 4/s, first: "{first}"}"""
+EVERYTHING = """
+  far: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK']"]}
+  near: {kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK']"]}"""
 MOVING = """
   far: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'YHOO']"]}"""
 
@@ -91,6 +102,7 @@ SCENARIOS = {
             subscribers="""
   near: {kind: subscriber, broker: B2, subscribe: ["[class,eq,'STOCK'],[symbol,eq,'YHOO']"]}""",
             duration="40s",
+            drawn=True,
         ),
         Scenario(
             "bandwidth",
@@ -126,6 +138,42 @@ SCENARIOS = {
             CHAIN,
             duration="16s",
             events="[{at: 4s, link_down: r2-r3}, {at: 6s, link_up: r2-r3}]",
+        ),
+        Scenario(
+            "cut-pairs",
+            CHAIN,
+            duration="20s",
+            publishers=PAIRS,
+            subscribers=EVERYTHING,
+            events="[{at: 4s, link_down: r2-r3}, {at: 6s, link_up: r2-r3}, "
+            "{at: 11120ms, link_down: r3-r4}, {at: 12s, link_up: r3-r4}]",
+        ),
+        Scenario(
+            "partition",
+            CHAIN,
+            duration="16s",
+            publishers=PAIRS,
+            subscribers=EVERYTHING,
+            events="[{at: 4s, partition: [B3, B4]}, {at: 6500ms, heal: true}]",
+        ),
+        Scenario(
+            "heartbeats",
+            CHAIN,
+            duration="26s",
+            options="{heartbeat_interval_us: 500000, heartbeat_timeout_us: 400000, heartbeat_threshold: 2}",
+            # Links are given up; what dials again knocks in vain, and is heard after the partition.
+            events="[{at: 4s, partition: [B3, B4]}, {at: 9300ms, heal: true}]",
+        ),
+        Scenario(
+            "cycle",
+            CHAIN,
+            # B4 dials the broker that finds the cycle, and is refused dial after dial; the other one that is
+            # too much is ended by the broker that dialled it.
+            overlay="{links: [[B1, B2], [B2, B3], [B3, B4], [B4, B2], [B1, B4]], cycles: allow}",
+            phases="""
+  - {name: overlay, start: [brokers], ready: {after: 5s}}
+  - {name: subscribers, start: [subscribers], ready: {subscriptions_settled: true}}
+  - {name: publishers, start: [publishers], ready: {subscriptions_settled: true, after: 2s}, run_for: 10s}""",
         ),
         Scenario(
             "broker-crash",

@@ -19,14 +19,15 @@ Lost = Callable[[int, int], bool]  # (time, number of the packet in its directio
 class Wire:
     """Two ends, and a note of every packet of data and every arrival."""
 
-    def __init__(self, lost: Lost, lost_back: Lost = lambda at, number: False) -> None:
+    def __init__(self, lost: Lost, lost_back: Lost = lambda at, number: False, way_us: int = WAY_US) -> None:
+        self._way_us = way_us
         self.agenda = Agenda(0)
         self.packets: list[tuple[int, int]] = []  # (when, bytes) from the first end
         self.acknowledged: list[int] = []  # when the other end sent a packet
         self.arrived: list[tuple[int, int]] = []  # (when, message)
         self._numbers = [0, 0]
         self.end, self.other = connect(
-            self.agenda, self._way(0, lost, self.packets), self._way(1, lost_back, None), 2 * WAY_US
+            self.agenda, self._way(0, lost, self.packets), self._way(1, lost_back, None), 2 * way_us
         )
 
     def _way(
@@ -39,7 +40,7 @@ class Wire:
                 self.acknowledged.append(now)
             elif size:
                 notes.append((now, size))
-            return None if lost(now, self._numbers[direction]) else now + WAY_US
+            return None if lost(now, self._numbers[direction]) else now + self._way_us
 
         return transmit
 
@@ -87,6 +88,72 @@ def test_a_cut_path_is_tried_as_captured() -> None:
     assert later[7:9] == [(21_940_000, 1448), (21_940_000, 1448)]  # slow start: two packets after one
     assert later[9][0] == 21_960_000
     assert later[10] == (22_106_361, 310)
+
+
+def test_pairs_into_a_cut_path_are_tried_as_captured() -> None:
+    """cut-pairs of the parity suite: two messages 3 ms apart every 250 ms, no path from 7.43 s to 9.94 s.
+
+    The second pair comes when the time-out of the first would be over already: it puts it off by a probe.
+    """
+    wire = Wire(lambda at, number: 7_429_000 < at < 9_929_000, way_us=11_653)
+    wire.say(1_000_000, -1)
+    wire.say(1_011_700, -2, end=wire.other)  # a dialogue: a pair is acknowledged as one
+    for number in range(40):
+        wire.say(3_440_199 + 250_000 * (number // 2) + 3_000 * (number % 2), number, 334)
+    wire.run()
+    later = [at for at, size in wire.packets if at >= 7_400_000]
+    assert later[:9] == [
+        7_440_199,
+        7_443_199,
+        7_510_000,  # the probe: two are out, so nobody delays an acknowledgement
+        7_690_199,
+        7_693_199,
+        7_780_000,  # the time-out: a probe after the pair, and a tick
+        8_250_000,
+        9_200_000,
+        11_120_000,
+    ]
+
+
+def test_a_time_out_waits_for_the_measured_round_trip() -> None:
+    """Acknowledgements held back by the receiver make it longer than the path is."""
+    short, long = (Wire(lambda at, number: at > 2_000_000) for _ in range(2))
+    for number in range(9):
+        short.say(100_000 + 200_000 * number, number)
+        long.say(100_000 + 200_000 * number, number)
+        long.say(140_000 + 200_000 * number, -number, end=long.other)  # acknowledges too
+    for wire in (short, long):
+        wire.say(2_100_000, 99)
+        while (wire.agenda.next_us() or 3_000_000) < 3_000_000:
+            wire.agenda.run(1)
+    first = [next(at for at, _ in wire.packets if at > 2_100_000) for wire in (short, long)]
+    assert first == [2_340_000, 2_350_000]  # 200 ms more than 20 ms and than the 40 ms measured
+
+
+def test_the_window_grows_to_twice_what_was_used() -> None:
+    """As captured behind a cut path: bursts of 4, 8 and 18; of the last one 16 leave at once."""
+    wire = Wire(lambda at, number: False)
+    for at, burst in ((1_000_000, 4), (1_070_000, 8), (1_095_000, 18)):
+        for number in range(burst):
+            wire.say(at, number, 332)
+    wire.run()
+    assert sum(at == 1_095_000 for at, _ in wire.packets) == 16
+
+
+def test_what_is_on_its_way_can_be_lost_late() -> None:
+    agenda = Agenda(0)
+    arrived: list[int] = []
+    ends = connect(
+        agenda,
+        lambda size: agenda.now_us + WAY_US,
+        lambda size: agenda.now_us + WAY_US,
+        2 * WAY_US,
+        lambda sent_us: sent_us > 0,  # what left at zero is lost under way
+    )
+    ends[0].write(100, lambda a, b: arrived.append(agenda.now_us), None, None)
+    while agenda.run(1000):
+        pass
+    assert arrived == [250_000]  # a probe, on the tick after a round trip and 200 ms
 
 
 def test_a_single_loss_costs_the_probes_time() -> None:
