@@ -155,7 +155,7 @@ def split_debug(args: list[str]) -> tuple[list[str], bool]:
 def explain(error: Exception, debug: bool) -> int:
     """Say on stderr what went wrong, and return the exit code."""
     if isinstance(error, click.Abort):
-        return interrupted()
+        return interrupted(after="")  # click has ended the line that has the terminal's ^C
     if isinstance(error, BrokenPipeError):
         # The reader went away (`testbed ... | head`): nothing to say, and no flush at exit may say it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -203,6 +203,6 @@ def say(message: str, fix: str | None) -> None:
         click.echo(f"fix: {fix}", err=True)
 
 
-def interrupted() -> int:
-    click.echo("\ninterrupted", err=True)
+def interrupted(after: str = "\n") -> int:
+    click.echo(f"{after}interrupted", err=True)
     return INTERRUPTED

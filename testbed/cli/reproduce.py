@@ -18,7 +18,10 @@ MARKS = {"pass": "[green]pass[/]", "fail": "[red]fail[/]", "unknown": "[yellow]u
 @click.option("--figure", "figures", multiple=True, help="Only this figure; may be given several times.")
 @click.option("--scale", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
 @click.option("--engine", default="", help="guest, host or simulate; default: what the experiment uses.")
-@click.option("--seeds", default=0, help="How many seeds; default: what the scale says.")
+@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds; default: what the scale says.")
+@click.option(
+    "--master", default="local[*]", show_default=True, help="Where Spark runs, as for spark-submit."
+)
 @click.option(
     "--results",
     type=click.Path(file_okay=False, path_type=Path),
@@ -28,17 +31,29 @@ MARKS = {"pass": "[green]pass[/]", "fail": "[red]fail[/]", "unknown": "[yellow]u
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 when a claim failed.")
 def command(
-    paper: str, figures: tuple[str, ...], scale: str, engine: str, seeds: int, results: Path, strict: bool
+    paper: str,
+    figures: tuple[str, ...],
+    scale: str,
+    engine: str,
+    seeds: int | None,
+    master: str,
+    results: Path,
+    strict: bool,
 ) -> int:
     """Reproduce the figures of a paper and judge its claims.
 
     Writes tables, figures and verdicts under RESULTS/<paper>/<scale>/ (with --engine: <scale>-<engine>/). A
-    claim that fails is a finding, not an error: the exit code is 0 unless a run failed or --strict was given.
+    claim that fails is a finding, not an error: the exit code is 0 unless a point failed or --strict was
+    given.
+
+    Runs and computations are points of a sweep (see `testbed sweep`): those that are done are not done again,
+    and one that fails is told with its log and does not stop the others; claims that rest on it are unknown.
 
     \b
     Examples:
       testbed reproduce shadow-tco
       testbed reproduce shadow-tco --scale full --figure 6 --figure 7
+      testbed reproduce pop-grape --scale full --master spark://host:7077 --results /shared/results
     """
     from testbed.figures.papers import experiment
     from testbed.figures.reproduction import Request, Scale
@@ -46,13 +61,23 @@ def command(
     chosen = experiment(paper, figures)
     scale_name: Scale = "full" if scale == "full" else "smoke"
     request = Request(
-        paper, scale_name, results, figures, engine, seeds, lambda line: click.echo(line, err=True)
+        paper,
+        scale_name,
+        results,
+        figures,
+        engine,
+        seeds or 0,
+        lambda line: click.echo(line, err=True),
+        master,
     )
     verdicts = chosen.reproduce(request)
     print_verdicts(verdicts)
     click.echo(f"results in {request.folder}")
+    if request.failed:
+        points = "point" if len(request.failed) == 1 else "points"
+        click.echo(f"{len(request.failed)} {points} failed: {', '.join(request.failed)}", err=True)
     failed = any(v.outcome == "fail" for v in verdicts)
-    return 1 if strict and failed else 0
+    return 1 if request.failed or (strict and failed) else 0
 
 
 def print_verdicts(verdicts: list[Verdict]) -> None:

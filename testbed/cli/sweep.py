@@ -31,8 +31,8 @@ def command(sweep: Path, master: str, results: Path, no_tables: bool) -> int:
       testbed sweep sweep.yaml
       testbed sweep sweep.yaml --master spark://host:7077 --results /shared/results
 
-    A sweep file:
     \b
+    A sweep file:
       name: spread
       topology: planetlab-63.yaml
       engine: simulate
@@ -45,9 +45,10 @@ def command(sweep: Path, master: str, results: Path, no_tables: bool) -> int:
 
     result = run_sweep(sweep, results, master, lambda line: click.echo(line, err=True), not no_tables)
     again = f", {result.resumed} of them from before" if result.resumed else ""
-    click.echo(f"{len(result.done)} points done{again}, {len(result.failed)} failed")
+    points = "point" if len(result.done) == 1 else "points"
+    click.echo(f"{len(result.done)} {points} done{again}, {len(result.failed)} failed")
     for name, done in result.failed.items():
-        click.echo(f"{name}: {done.reason}\n  log: {result.folder / 'points' / name / 'log.txt'}", err=True)
+        click.echo(f"{name}: {done.reason}\n  log: {result.log(name)}", err=True)
     if result.tables:
         click.echo(f"tables in {result.folder / 'tables'}")
     return 1 if result.failed else 0

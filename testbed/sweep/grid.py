@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from testbed.errors import InputError
-from testbed.sweep.sweepfile import SweepFile
+from testbed.errors import InputError, did_you_mean
+from testbed.sweep.sweepfile import Lines, SweepFile
+from testbed.topology.document import Path_
 
 
 class Point(msgspec.Struct):
@@ -19,20 +20,43 @@ class Point(msgspec.Struct):
     id: str
     seed: int
     settings: dict[str, Any]
+    origins: dict[str, Path_] = {}  # where in the sweep file each setting stands
+    seed_origin: Path_ = ()
 
 
-def points(sweep: SweepFile) -> list[Point]:
-    """All combinations, in the order of the file, seeds innermost."""
+def points(sweep: SweepFile, lines: Lines | None = None) -> list[Point]:
+    """All combinations, in the order of the file, seeds innermost; a mistake is told with its line."""
+    lines = lines or Lines()
     names = list(sweep.grid)
-    found = []
-    for base in sweep.points:
-        for values in itertools.product(*(sweep.grid[name] for name in names)):
-            settings = {**base, **dict(zip(names, values, strict=True))}
-            found += [Point(point_id(settings, seed), seed, settings) for seed in sweep.seeds]
-    twice = {p.id for p in found if sum(q.id == p.id for q in found) > 1}
-    if twice:
-        raise InputError(f"the sweep has a point twice: {sorted(twice)[0]}", hint="remove the repeated value")
-    return found
+    found: dict[str, Point] = {}
+    for number, base in enumerate(sweep.points):
+        _check_apart(number, base, names, lines)
+        given = {name: ("points", number, name) for name in base}
+        for chosen in itertools.product(*(enumerate(sweep.grid[name]) for name in names)):
+            taken = list(zip(names, chosen, strict=True))
+            settings = {**base, **{name: value for name, (_, value) in taken}}
+            origins: dict[str, Path_] = {**given, **{name: ("grid", name, at) for name, (at, _) in taken}}
+            for at, seed in enumerate(sweep.seeds):
+                point = Point(point_id(settings, seed), seed, settings, origins, ("seeds", at))
+                if point.id in found:
+                    raise _twice(found[point.id], point, number, lines)
+                found[point.id] = point
+    return list(found.values())
+
+
+def _check_apart(number: int, base: dict[str, Any], names: list[str], lines: Lines) -> None:
+    for name in names:
+        if name in base:
+            message = f"{name!r} stands in `points` and in `grid`"
+            raise lines.error(("points", number, name), message, "say it in one of them", key=True)
+
+
+def _twice(first: Point, second: Point, number: int, lines: Lines) -> InputError:
+    """The line of what was repeated: a seed, a value of the grid, or a whole entry of `points`."""
+    places: list[Path_] = [second.seed_origin] if first.seed_origin != second.seed_origin else []
+    places += [path for name, path in second.origins.items() if first.origins[name] != path]
+    where = next((path for path in places if path[0] != "points"), ("points", number))
+    return lines.error(where, f"the sweep has a point twice: {second.id}", "remove the repeated value")
 
 
 def point_id(settings: dict[str, Any], seed: int) -> str:
@@ -54,8 +78,9 @@ def set_at(data: dict[str, Any], place: str, value: Any) -> None:
     at: Any = data
     for section in sections:
         if not isinstance(at, dict) or section not in at:
-            known = ", ".join(sorted(at)) if isinstance(at, dict) else "nothing"
-            raise InputError(f"the topology has no {place!r}", hint=f"at {section!r} it has: {known}")
+            known = sorted(at) if isinstance(at, dict) else []
+            hint = did_you_mean(section, known) if known else f"{section!r} would be in a plain value"
+            raise InputError(f"the topology has no {place!r}", hint=hint)
         at = at[section]
     if not isinstance(at, dict):
         raise InputError(f"the topology has no {place!r}", hint="its section is no mapping")

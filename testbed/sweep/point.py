@@ -1,7 +1,8 @@
 """One point of a sweep, in a process of its own: `python -m testbed.sweep.point FOLDER`.
 
-FOLDER/point.json and plan.json say what to run; FOLDER/done.json, written last, says how it went. The run is
-ended in order when standard input is a pipe and closes: then nobody waits for it any more.
+FOLDER/point.json, and plan.json or computation.json, say what to do; FOLDER/done.json, written last, says how
+it went. The run is ended in order when standard input is a pipe and closes: nobody waits for it any more.
+The process holds FOLDER/lock, so that a point is never done twice at once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import stat
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +21,19 @@ import msgspec
 
 from testbed.errors import TestbedError
 from testbed.runfolder import write_atomically
+from testbed.sweep.computation import FILE, compute, read_computation
 from testbed.sweep.grid import set_at
+from testbed.sweep.lock import hold
 from testbed.topology.plan import Plan
+
+PLAN = "plan.json"
 
 
 class Task(msgspec.Struct):
-    """point.json"""
+    """point.json; engine and clock are resolved, and empty for a computation."""
 
     id: str
-    topology: str  # file; empty for a plan that was made without one
+    topology: str  # file; empty for a plan that was made without one, and for a computation
     engine: str
     clock: str
     seed: int
@@ -39,7 +45,7 @@ class Done(msgspec.Struct):
 
     id: str
     code: int  # 0 = a run that is done and to be trusted
-    run: str  # folder, relative to the point's
+    run: str  # folder of the run or of the tables, relative to the point's
     reason: str
     wall_seconds: float
 
@@ -56,28 +62,40 @@ def plan_of(task: Task) -> Plan:
     return resolve(document, path.parent, task.seed)
 
 
-def run_point(folder: Path) -> Done:
+def do_point(folder: Path) -> Done:
+    """A computation that fails tells where: its traceback is for the log."""
+    task = msgspec.json.decode((folder / "point.json").read_bytes(), type=Task)
+    started = time.monotonic()
+    try:
+        if (folder / FILE).exists():
+            where, code, reason = compute(read_computation(folder), folder, _log), 0, ""
+        else:
+            where, code, reason = run_plan(task, folder)
+    except TestbedError as error:
+        where, code, reason = "", error.exit_code, str(error)
+    except Exception as error:
+        traceback.print_exc()
+        where, code, reason = "", 1, f"{type(error).__name__}: {error}"
+    return Done(task.id, code, where, reason, round(time.monotonic() - started, 3))
+
+
+def _log(line: str) -> None:
+    print(line, flush=True)  # the log is looked at while the point runs
+
+
+def run_plan(task: Task, folder: Path) -> tuple[str, int, str]:
+    """Folder of the run, exit code and reason."""
     from testbed.emulation.deploy import deploy, prepare
     from testbed.emulation.display import PlainView
     from testbed.emulation.engine import Options, choose
     from testbed.topology.plan import load
 
-    task = msgspec.json.decode((folder / "point.json").read_bytes(), type=Task)
-    plan = load((folder / "plan.json").read_bytes())
+    plan = load((folder / PLAN).read_bytes())
     source = Path(task.topology) if task.topology else None
-    started = time.monotonic()
-    try:
-        engine, clock, _ = choose(task.engine, task.clock or None)
-        run = prepare(plan, source, folder, engine.name, clock, f"testbed sweep: {task.id}")
-        outcome = deploy(run, engine, Options(clock), PlainView(sys.stdout))
-        where, code, reason = (
-            str(run.path.relative_to(folder.resolve())),
-            outcome.code,
-            outcome.manifest.reason,
-        )
-    except TestbedError as error:
-        where, code, reason = "", error.exit_code, str(error)
-    return Done(task.id, code, where, reason, round(time.monotonic() - started, 3))
+    engine, clock, _ = choose(task.engine, task.clock or None)
+    run = prepare(plan, source, folder, engine.name, clock, f"testbed sweep: {task.id}")
+    outcome = deploy(run, engine, Options(clock), PlainView(sys.stdout))
+    return str(run.path.relative_to(folder.resolve())), outcome.code, outcome.manifest.reason
 
 
 def end_with_input() -> None:
@@ -94,8 +112,9 @@ def end_with_input() -> None:
 
 def main(folder: Path) -> int:
     end_with_input()
-    done = run_point(folder)
-    write_atomically(folder / "done.json", msgspec.json.encode(done))
+    with hold(folder / "lock"):
+        done = do_point(folder)
+        write_atomically(folder / "done.json", msgspec.json.encode(done))
     if done.code:
         print(done.reason, file=sys.stderr)
     return done.code

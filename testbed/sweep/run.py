@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-import pandas
-
-from testbed.sweep.grid import Point, points
-from testbed.sweep.point import Done, Task, plan_of
-from testbed.sweep.sweepfile import SweepFile, load_sweep
-from testbed.sweep.tasks import RUNNING, finished, run_on_spark
+from testbed.sweep.computation import Computation
+from testbed.sweep.lock import only_sweep, wait_free
+from testbed.sweep.planned import planned
+from testbed.sweep.point import Done, Task
+from testbed.sweep.sweepfile import Lines, SweepFile, read_sweep
+from testbed.sweep.tables import collect_runs
+from testbed.sweep.tasks import PATIENCE_S, run_on_spark
 from testbed.sweep.view import Say, sweep_view
-from testbed.topology.plan import Plan, dump
+from testbed.sweep.wanted import Wanted, resolved
+from testbed.topology.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,13 +33,8 @@ class SweepResult:
     resumed: int  # points that were there already
     tables: list[str]
 
-
-@dataclass(frozen=True)
-class Wanted:
-    """A point, and all that it takes to run it."""
-
-    task: Task
-    plan: Plan
+    def log(self, point: str) -> Path:
+        return self.folder / "points" / point / "log.txt"
 
 
 @dataclass(frozen=True)
@@ -51,22 +47,28 @@ class Effort:
 
 def run_sweep(file: Path, results: Path, master: str, say: Say, tables: bool = True) -> SweepResult:
     """`run_points` for a sweep file."""
-    return run_points(load_sweep(file), file.parent, results, master, say, tables)
+    sweep, lines = read_sweep(file)
+    return run_points(sweep, file.parent, results, master, say, tables, lines)
 
 
 def run_points(
-    sweep: SweepFile, base: Path, results: Path, master: str, say: Say, tables: bool = True
+    sweep: SweepFile,
+    base: Path,
+    results: Path,
+    master: str,
+    say: Say,
+    tables: bool = True,
+    lines: Lines | None = None,
 ) -> SweepResult:
     """Runs the points that are not done yet, then analyses all that are, with one Spark session."""
-    chosen = points(sweep)
-    tasks = [task_of(sweep, p, base) for p in chosen]
-    wanted = [Wanted(task, plan_of(task)) for task in tasks]  # a mistake is told before anything runs
-    folder, effort = results / sweep.name, Effort(sweep.retries, sweep.timeout_s)
-    with _one_session(master) as session:
-        found = _run_wanted(folder, wanted, session, say, effort)
+    wanted = planned(sweep, lines or Lines(), base)  # a mistake is told before anything runs
+    folder, effort = (results / sweep.name).resolve(), Effort(sweep.retries, sweep.timeout_s)
+    with only_sweep(folder), _one_session(master) as session:
+        found = _run_wanted(folder, [w for _, w in wanted], session, say, effort)
         if not tables or not found.done:
             return found
-        return replace(found, tables=_collect(session(), found.folder, chosen, found.done, say))
+        points = [point for point, _ in wanted]
+        return replace(found, tables=collect_runs(session(), folder, points, found.done, say))
 
 
 def run_plans(
@@ -79,91 +81,79 @@ def run_plans(
     effort: Effort | None = None,
 ) -> SweepResult:
     """The same for plans made by a program: point -> plan."""
-    wanted = [Wanted(Task(id_, "", engine, "", plan.seed, {}), plan) for id_, plan in plans.items()]
-    with _one_session(master) as session:
-        return _run_wanted(results / name, wanted, session, say, effort or Effort())
+    name_, clock = resolved(engine, "")
+    wanted = [Wanted(Task(id_, "", name_, clock, plan.seed, {}), plan) for id_, plan in plans.items()]
+    return _run_made(results / name, wanted, master, say, effort)
+
+
+def run_computations(
+    name: str,
+    computations: Mapping[str, Computation],
+    results: Path,
+    master: str,
+    say: Say,
+    effort: Effort | None = None,
+) -> SweepResult:
+    """The same for computations: point -> computation. `tables.computed` reads what they made."""
+    wanted = [Wanted(Task(id_, "", "", "", 0, {}), made) for id_, made in computations.items()]
+    return _run_made(results / name, wanted, master, say, effort)
+
+
+def _run_made(
+    folder: Path, wanted: list[Wanted], master: str, say: Say, effort: Effort | None
+) -> SweepResult:
+    folder = folder.resolve()
+    with only_sweep(folder), _one_session(master) as session:
+        return _run_wanted(folder, wanted, session, say, effort or Effort())
 
 
 @contextmanager
 def _one_session(master: str) -> Iterator[Session]:
     """Spark starts when it is first asked for, and not at all when every point is there."""
+    from testbed.analysis.apart import apart, end_spark
     from testbed.analysis.session import start
 
     started: list[SparkSession] = []
 
     def session() -> SparkSession:
         if not started:
-            started.append(start(master))
+            started.append(apart(lambda: start(master)))
         return started[0]
 
     try:
         yield session
-    finally:
         for spark in started:
-            spark.stop()
+            apart(spark.stop)
+    except KeyboardInterrupt:
+        end_spark()
+        raise
+    except BaseException:
+        for spark in started:
+            apart(spark.stop)
+        raise
 
 
 def _run_wanted(
     folder: Path, wanted: list[Wanted], session: Session, say: Say, effort: Effort
 ) -> SweepResult:
-    folder = folder.resolve()
     places = {w.task.id: folder / "points" / w.task.id for w in wanted}
-    left = [w for w in wanted if finished(places[w.task.id], w.plan) is None]
+    left = [w for w in wanted if w.finished(places[w.task.id]) is None]
     for w in left:
-        _prepare(places[w.task.id], w)
-    say(f"{folder.name}: {len(wanted)} points, {len(wanted) - len(left)} already done")
+        w.prepare(places[w.task.id])
+    points = "1 point" if len(wanted) == 1 else f"{len(wanted)} points"
+    say(f"{folder.name}: {points}, {len(wanted) - len(left)} already done")
     ended = _run(session(), [places[w.task.id] for w in left], say, effort) if left else []
-    done = {w.task.id: d for w in wanted if (d := finished(places[w.task.id], w.plan)) is not None}
+    done = {w.task.id: d for w in wanted if (d := w.finished(places[w.task.id])) is not None}
     failed = {d.id: d for d in ended if d.code}
     return SweepResult(folder, done, failed, len(wanted) - len(left), [])
-
-
-def _prepare(place: Path, wanted: Wanted) -> None:
-    place.mkdir(parents=True, exist_ok=True)
-    for old in ("done.json", RUNNING):  # of a sweep that failed or was killed
-        (place / old).unlink(missing_ok=True)
-    (place / "point.json").write_bytes(msgspec.json.encode(wanted.task))
-    (place / "plan.json").write_bytes(dump(wanted.plan))
-
-
-def task_of(sweep: SweepFile, point: Point, base: Path) -> Task:
-    topology = (base / sweep.topology).resolve()
-    return Task(point.id, str(topology), sweep.engine, sweep.clock, point.seed, point.settings)
 
 
 def _run(spark: SparkSession, folders: list[Path], say: Say, effort: Effort) -> list[Done]:
     view = sweep_view(folders[0].parents[1].name, folders, say)
     try:
         return run_on_spark(spark.sparkContext, folders, effort.retries, effort.timeout_s, view)
+    except KeyboardInterrupt:
+        wait_free(folders, PATIENCE_S)  # Spark is gone; each point ends its run in order
+        raise
     finally:
         view.close()
-
-
-def _collect(
-    spark: SparkSession, folder: Path, wanted: list[Point], done: dict[str, Done], say: Say
-) -> list[str]:
-    """One table for all points: each table of the runs, with the point's settings as columns."""
-    from testbed.analysis import analyze
-
-    paths = {p.id: folder / "points" / p.id / done[p.id].run for p in wanted if p.id in done}
-    analysis = analyze(list(paths.values()), spark=spark, progress=say)
-    settings = pandas.DataFrame(
-        [{"run": paths[p.id].name, "point": p.id, **_columns(p)} for p in wanted if p.id in paths]
-    )
-    target = folder / "tables"
-    target.mkdir(exist_ok=True)
-    names = [n for n in ("delay", "hops", "hop_distribution", "overhead", "load", "losses", "fidelity")]
-    for name in names:
-        table = settings.merge(analysis.frame(name), on="run", how="inner")
-        table.to_parquet(target / f"{name}.parquet", index=False)
-        table.to_csv(target / f"{name}.csv", index=False)
-    settings.to_csv(target / "points.csv", index=False)
-    return names
-
-
-def _columns(point: Point) -> dict[str, object]:
-    return {f"set.{place}": _plain(value) for place, value in point.settings.items()}
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, str | int | float | bool) else msgspec.json.encode(value).decode()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from testbed.topology.document import read_document
+from testbed.errors import InputError
+from testbed.topology.document import Document, Path_, read_document
 from testbed.topology.problems import InvalidTopology
 from testbed.topology.schema_errors import explain
 
@@ -25,21 +27,44 @@ class SweepFile(BaseModel):
     clock: Annotated[Literal["", "virtual", "real"], Field(description="empty = the engine's own")] = ""
     seeds: Annotated[list[int], Field(min_length=1, description="each point runs once per seed")] = [1]
     grid: Annotated[
-        dict[str, list[Any]],
+        dict[str, Annotated[list[Any], Field(min_length=1)]],
         Field(description="dotted place in the topology file -> values; all combinations are run"),
     ] = {}
     points: Annotated[
         list[dict[str, Any]],
-        Field(description="instead of, or multiplied with, a grid: settings that belong together"),
+        Field(
+            min_length=1, description="instead of, or multiplied with, a grid: settings that belong together"
+        ),
     ] = [{}]
     retries: Annotated[int, Field(ge=0, description="further tries of a point that failed")] = 1
     timeout_s: Annotated[float, Field(gt=0, description="wall time of one try")] = 3600.0
 
 
+@dataclass(frozen=True)
+class Lines:
+    """Where everything stands in the sweep file; a sweep that a program made has none."""
+
+    document: Document | None = None
+
+    def error(self, path: Path_, message: str, hint: str = "", key: bool = False) -> InputError:
+        if self.document is None:
+            return InputError(message, hint=hint or None)
+        return InvalidTopology([self.document.problem(path, message, hint, key)])
+
+    @staticmethod
+    def key_of(path: Path_) -> Path_:
+        """Of a value in the grid, its name there."""
+        return path[:2] if path[0] == "grid" else path
+
+
 def load_sweep(path: Path) -> SweepFile:
     """Raises InvalidTopology (an InputError) with file, line and column of every mistake."""
+    return read_sweep(path)[0]
+
+
+def read_sweep(path: Path) -> tuple[SweepFile, Lines]:
     document = read_document(path)
     try:
-        return SweepFile.model_validate(document.data)
+        return SweepFile.model_validate(document.data), Lines(document)
     except ValidationError as error:
         raise InvalidTopology(explain(error, SweepFile, document)) from None

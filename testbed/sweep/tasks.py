@@ -11,29 +11,26 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from testbed.runfolder import RunFolder, write_atomically
+from testbed.runfolder import write_atomically
 from testbed.sweep.point import Done
-from testbed.topology.plan import Plan, dump
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
 LAST_LINES = 8
 PATIENCE_S = 30.0  # for a point that was asked to end
+TICK_S = 1.0
 RUNNING = "running"  # a file that is there while the point's process is
 
 
-def finished(folder: Path, plan: Plan | None = None) -> Done | None:
-    """How the point ended, if it did. A run that may not be trusted, or one of another plan, is not it."""
+def finished(folder: Path) -> Done | None:
+    """How the point ended, if it did; a run that may not be trusted is not it."""
     done = ended(folder)
-    if done is None or done.code:
-        return None
-    return done if plan is None or _ran(folder / done.run, plan) else None
+    return None if done is None or done.code else done
 
 
 def ended(folder: Path) -> Done | None:
@@ -42,13 +39,6 @@ def ended(folder: Path) -> Done | None:
         return msgspec.json.decode((folder / "done.json").read_bytes(), type=Done)
     except (OSError, msgspec.DecodeError):
         return None
-
-
-def _ran(run: Path, plan: Plan) -> bool:
-    try:
-        return dump(RunFolder(run).read_plan()) == dump(plan)
-    except (OSError, msgspec.DecodeError):
-        return False
 
 
 def attempt(folder: Path, retries: int, timeout_s: float) -> Done:
@@ -87,6 +77,9 @@ def run_process(folder: Path, number: int, timeout_s: float) -> str:
             end(process)
     if code == 0:
         return ""
+    said = ended(folder)
+    if said is not None and said.reason:
+        return said.reason
     lines = (folder / "log.txt").read_text(errors="replace").splitlines()
     return f"exit code {code}: " + " | ".join(lines[-LAST_LINES:])
 
@@ -110,31 +103,14 @@ def run_on_spark(
     tick: Callable[[], None],
 ) -> list[Done]:
     """All points, one Spark partition each; `tick` is called now and then: the folders tell the rest."""
+    from testbed.analysis.apart import apart
+
     names = [str(folder) for folder in folders]
-    found: list[bytes] = []
-    problem: list[BaseException] = []
 
-    def job() -> None:
-        try:
-            one_each = context.parallelize(names, max(1, len(names)))
-            found.extend(
-                one_each.map(
-                    lambda name: msgspec.json.encode(attempt(Path(name), retries, timeout_s))
-                ).collect()
-            )
-        except BaseException as error:
-            problem.append(error)
+    def job() -> list[bytes]:
+        one_each = context.parallelize(names, max(1, len(names)))
+        return one_each.map(
+            lambda name: msgspec.json.encode(attempt(Path(name), retries, timeout_s))
+        ).collect()
 
-    thread = Thread(target=job, name="sweep")
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(timeout=1.0)
-            tick()
-    except KeyboardInterrupt:
-        context.cancelAllJobs()
-        thread.join(timeout=PATIENCE_S)
-        raise
-    if problem:
-        raise problem[0]
-    return [msgspec.json.decode(data, type=Done) for data in found]
+    return [msgspec.json.decode(data, type=Done) for data in apart(job, tick, TICK_S)]

@@ -82,6 +82,7 @@ class Document:
     places: dict[Path_, Place] = field(default_factory=dict)  # of values
     key_places: dict[Path_, Place] = field(default_factory=dict)  # of mapping keys
     given: dict[Path_, str] = field(default_factory=dict)  # by the command line, as PLACE=VALUE
+    borrowed: dict[Path_, Document] = field(default_factory=dict)  # parts that stand in another file
 
     def place(self, path: Path_, key: bool = False) -> Place:
         """Line and column of a path; of its nearest existing ancestor when it does not exist."""
@@ -98,11 +99,30 @@ class Document:
                 at = (*at, step)
         return at
 
+    def borrow(self, path: Path_, other: Document, source: Path_) -> None:
+        """What stands at `path` was taken from `source` in another file: its mistakes have a line there."""
+        for places, theirs in ((self.places, other.places), (self.key_places, other.key_places)):
+            for old in [known for known in places if known[: len(path)] == path]:
+                del places[old]
+            for known, place in theirs.items():
+                if known[: len(source)] == source:
+                    places[path + known[len(source) :]] = place
+        for length in range(1, len(path)):
+            self.places.setdefault(path[:length], (1, 1))
+        self.places.setdefault(path, other.place(source))
+        named = next((source[:n] for n in range(len(source), 0, -1) if source[:n] in other.key_places), ())
+        if named:  # an item of a list has the name of the list
+            self.key_places[path] = other.key_places[named]
+        self.borrowed[path] = other
+
     def problem(self, path: Path_, message: str, hint: str = "", key: bool = False) -> Problem:
         steps = self.existing(path)
         for length in range(len(steps), 0, -1):
             if steps[:length] in self.given:
                 return Problem(f"--set {self.given[steps[:length]]}", 0, 0, message, hint)
+            if steps[:length] in self.borrowed:
+                line, column = self.place(path, key)
+                return Problem(self.borrowed[steps[:length]].file, line, column, message, hint)
         line, column = self.place(path, key)
         return Problem(self.file, line, column, message, hint)
 

@@ -15,11 +15,13 @@ import msgspec
 import pandas
 import pytest
 
+from testbed.sweep.lock import only_sweep, wait_free
 from testbed.sweep.point import Done, Task, plan_of
 from testbed.sweep.run import Effort, run_plans, run_sweep
 from testbed.sweep.tasks import attempt, ended, finished
 from testbed.sweep.view import PlainSweep, look
-from testbed.topology.plan import Plan, dump
+from testbed.sweep.wanted import Wanted
+from testbed.topology.plan import Plan
 
 TOPOLOGY = """
 name: small
@@ -46,16 +48,13 @@ SLOW = "network.link.latency"
 def plan(tmp_path: Path, text: str = TOPOLOGY, **settings: Any) -> tuple[Task, Plan]:
     topology = tmp_path / "t.yaml"
     topology.write_text(text)
-    task = Task("point", str(topology), "simulate", "", 1, settings)
+    task = Task("point", str(topology), "simulate", "simulated", 1, settings)
     return task, plan_of(task)
 
 
 def task_folder(tmp_path: Path, text: str = TOPOLOGY, **settings: Any) -> Path:
-    task, planned = plan(tmp_path, text, **settings)
     folder = tmp_path / "point"
-    folder.mkdir()
-    (folder / "point.json").write_bytes(msgspec.json.encode(task))
-    (folder / "plan.json").write_bytes(dump(planned))
+    Wanted(*plan(tmp_path, text, **settings)).prepare(folder)
     return folder
 
 
@@ -71,8 +70,11 @@ def test_a_point_runs_in_its_own_process_and_folder(tmp_path: Path) -> None:
 def test_the_run_of_another_plan_is_not_taken_for_this_one(tmp_path: Path) -> None:
     folder = task_folder(tmp_path)
     done = attempt(folder, retries=0, timeout_s=120)
-    assert finished(folder, plan(tmp_path)[1]) == done
-    assert finished(folder, plan(tmp_path, **{SLOW: "6ms"})[1]) is None
+    task, same = plan(tmp_path)
+    assert Wanted(task, same).finished(folder) == done
+    assert Wanted(*plan(tmp_path, **{SLOW: "6ms"})).finished(folder) is None
+    assert Wanted(msgspec.structs.replace(task, engine="guest"), same).finished(folder) is None
+    assert Wanted(msgspec.structs.replace(task, clock="virtual"), same).finished(folder) is None
 
 
 def test_progress_counts_points_that_run_are_done_and_have_failed(tmp_path: Path) -> None:
@@ -142,16 +144,16 @@ def test_an_untrusted_run_counts_as_not_done(tmp_path: Path) -> None:
     assert finished(tmp_path) is None
 
 
-MASTERS = ["local[2]", pytest.param("local-cluster[2,1,1024]", marks=pytest.mark.nightly)]
+CLUSTER = "local-cluster[2,1,1024]"  # executors in processes of their own
+SPREAD = "name: trial\ntopology: t.yaml\nseeds: [3]\ngrid: {network.link.latency: [5ms, 30ms, 900ms]}\n"
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("master", MASTERS)
+@pytest.mark.parametrize("master", ["local[2]", pytest.param(CLUSTER, marks=pytest.mark.nightly)])
 def test_a_sweep_collects_one_table_tells_what_failed_and_resumes(tmp_path: Path, master: str) -> None:
     (tmp_path / "t.yaml").write_text(IMPATIENT)
     file = tmp_path / "sweep.yaml"
-    grid = 'grid: {network.link.latency: ["5ms", "30ms", "900ms"]}'
-    file.write_text(f"name: trial\ntopology: t.yaml\nseeds: [3]\n{grid}\n")
+    file.write_text(SPREAD)
     said: list[str] = []
     first = run_sweep(file, tmp_path / "results", master, said.append)
     assert len(first.done) == 2  # the one that fails does not stop the others
@@ -175,22 +177,81 @@ def tries(point: Path) -> int:
     return (point / "log.txt").read_text().count("--- try")
 
 
+ENDLESS_LOGS = "results/endless/points/*/small/*/events/simulation.jsonl"
+
+
+def start_endless(folder: Path) -> subprocess.Popen[bytes]:
+    """The command, with two points that take hours; what it says is in `said`."""
+    (folder / "t.yaml").write_text(TOPOLOGY.replace("5s", "100h"))
+    (folder / "sweep.yaml").write_text("name: endless\ntopology: t.yaml\nseeds: [1, 2]\n")
+    return start_command(folder)
+
+
+def start_command(folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", "from testbed.cli import main; main()", "sweep", "sweep.yaml"]
+    with (folder / "said").open("w") as said:
+        return subprocess.Popen(
+            [*command, "--master", "local[2]"], cwd=folder, stdout=said, stderr=said, start_new_session=True
+        )
+
+
 @pytest.mark.spark
 def test_nothing_outlives_a_sweep_that_was_killed(tmp_path: Path) -> None:
-    (tmp_path / "t.yaml").write_text(TOPOLOGY.replace("5s", "100h"))
-    (tmp_path / "sweep.yaml").write_text("name: endless\ntopology: t.yaml\nseeds: [1, 2]\n")
-    command = [sys.executable, "-c", "from testbed.cli import main; main()", "sweep", "sweep.yaml"]
-    sweep = subprocess.Popen(
-        [*command, "--master", "local[2]"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    sweep = start_endless(tmp_path)
     try:
-        logs = "results/endless/points/*/small/*/events/simulation.jsonl"
-        wait_until(lambda: len(list(tmp_path.glob(logs))) >= 2, 300)
+        wait_until(lambda: len(list(tmp_path.glob(ENDLESS_LOGS))) >= 2, 300)
         assert len(processes_of(tmp_path)) >= 3
     finally:
         os.kill(sweep.pid, signal.SIGKILL)
         sweep.wait()
     wait_until(lambda: not processes_of(tmp_path), 120)
+    points = list((tmp_path / "results" / "endless" / "points").iterdir())
+    assert [finished(point) for point in points] == [None, None]  # the next sweep runs them
+    assert wait_free(points, 0)
+    with only_sweep(tmp_path / "results" / "endless"):  # no lock is left
+        pass
+
+
+NIGHTLY = pytest.mark.nightly
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("moment", "to"),
+    [
+        ("start", "process"),
+        ("points", "group"),
+        pytest.param("start", "group", marks=NIGHTLY),
+        pytest.param("points", "process", marks=NIGHTLY),
+        pytest.param("tables", "group", marks=NIGHTLY),
+        pytest.param("tables", "process", marks=NIGHTLY),
+    ],
+)
+def test_ctrl_c_ends_a_sweep_with_one_word_and_leaves_nothing(tmp_path: Path, moment: str, to: str) -> None:
+    """To the whole group, as a terminal does, and to the process alone."""
+    if moment == "tables":
+        (tmp_path / "t.yaml").write_text(TOPOLOGY)
+        (tmp_path / "sweep.yaml").write_text("name: short\ntopology: t.yaml\n")
+        sweep = start_command(tmp_path)
+    else:
+        sweep = start_endless(tmp_path)
+    begun = {
+        "start": lambda: len(processes_of(tmp_path)) >= 2,
+        "points": lambda: len(list(tmp_path.glob(ENDLESS_LOGS))) >= 2,
+        "tables": lambda: "reading events" in (tmp_path / "said").read_text(),
+    }
+    try:
+        wait_until(begun[moment], 300)
+        (os.killpg if to == "group" else os.kill)(sweep.pid, signal.SIGINT)
+        assert sweep.wait(120) == 130
+    finally:
+        sweep.kill()
+        sweep.wait()
+    assert processes_of(tmp_path) == []
+    text = (tmp_path / "said").read_text()
+    assert text.endswith("\ninterrupted\n")
+    assert "Traceback" not in text
+    assert "rror" not in text
 
 
 def processes_of(folder: Path) -> list[int]:
