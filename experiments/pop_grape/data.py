@@ -1,12 +1,33 @@
-"""The tables of all runs, as figures and claims ask for them."""
+"""The tables of all runs, as figures and claims ask for them.
+
+Of runs that failed there are no rows. A claim that asks for rows they should be among is undecided.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pandas
 
+from testbed.figures.verdict import Undecided
+
 RUN = ["testbed", "system", "workload", "spread", "seed"]
+
+
+class Failed(NamedTuple):
+    """A run that should be there."""
+
+    testbed: str
+    workload: str
+    system: str
+    spread: int
+    seed: int
+
+    def __str__(self) -> str:
+        place = f"{self.system} on {self.testbed}, {self.workload} workload"
+        return f"{place}, X = {self.spread}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -15,8 +36,22 @@ class Data:
     moves: pandas.DataFrame
     timeline: pandas.DataFrame = field(default_factory=pandas.DataFrame)
     spread: int = 16  # X of the weight and threshold runs
+    failed: tuple[Failed, ...] = ()
+
+    def need(self, testbed: str = "", workload: str = "", systems: Collection[str] = ()) -> None:
+        """Raises Undecided when one of these runs failed; what is left out means all."""
+        lost = [
+            str(run)
+            for run in self.failed
+            if testbed in ("", run.testbed)
+            and workload in ("", run.workload)
+            and (not systems or run.system in systems)
+        ]
+        if lost:
+            raise Undecided("; ".join(lost))
 
     def chosen(self, testbed: str, workload: str, system: str) -> pandas.DataFrame:
+        self.need(testbed, workload, (system,))
         r = self.runs
         return r[(r.testbed == testbed) & (r.workload == workload) & (r.system == system)]
 
@@ -31,6 +66,7 @@ class Data:
         return float(curve[spread]) if spread in curve.index else None
 
     def selections(self, testbed: str, *systems: str) -> pandas.DataFrame:
+        self.need(testbed, "clustered", systems)
         moves = self.moves
         if not len(moves):
             return moves
@@ -39,6 +75,7 @@ class Data:
 
     def migrations(self, testbed: str) -> pandas.DataFrame:
         """Each migration with the path of the selection that ordered it."""
+        self.need(testbed)
         moves = self.moves
         if not len(moves):
             return moves

@@ -37,6 +37,7 @@ def same_placement_at_one(data: Data) -> Finding:
 
 
 def lossless(data: Data) -> Finding:
+    data.need()
     missing, twice = int(data.runs.missing.sum()), int(data.runs.duplicates.sum())
     moved = int((data.moves.event == "migrated").sum()) if len(data.moves) else 0
     got = int(data.runs.deliveries.sum())

@@ -11,9 +11,11 @@ import msgspec
 import pandas
 
 from experiments.pop_grape import logs, tables
+from experiments.pop_grape.data import Data, Failed
 from experiments.pop_grape.measured import Measured, kept, take
 from experiments.pop_grape.measures import CONTINUOUS
 from experiments.pop_grape.systems import Planned
+from testbed.figures.reproduction import Request
 from testbed.runfolder import RunFolder
 from testbed.sweep.grid import point_id
 from testbed.sweep.run import SweepResult, run_points
@@ -33,7 +35,14 @@ class Collected:
     moves: pandas.DataFrame
     timeline: pandas.DataFrame
     manifests: list[dict[str, Any]]
-    failed: dict[str, str]
+    failed: tuple[Failed, ...] = ()
+
+    def data(self, spread: int) -> Data:
+        """For figures: what there is. With `judged`, for claims: what is not there is not passed over."""
+        return Data(self.runs, self.moves, self.timeline, spread)
+
+    def judged(self, spread: int) -> Data:
+        return replace(self.data(spread), failed=self.failed)
 
 
 def run_all(
@@ -41,21 +50,26 @@ def run_all(
     engine: str,
     seeds: list[int],
     folder: Path,
-    master: str,
-    say: Say,
+    request: Request,
     analysed: bool = False,
 ) -> Collected:
-    """Runs what is left of the points and measures all of them.
+    """Runs what is left of the points and measures all of them; those that fail are told.
 
     `analysed`: from Spark's tables, not from the logs in one pass (the same, and slower).
     """
-    failed: dict[str, str] = {}
     for testbed in dict.fromkeys(p.testbed for p in points):
         chosen = [p for p in points if p.testbed == testbed]
-        result = _sweep(testbed, chosen, engine, seeds, folder, master, say)
-        failed |= {name: done.reason for name, done in result.failed.items()}
+        result = _sweep(testbed, chosen, engine, seeds, folder, request)
+        for name, done in result.failed.items():
+            request.fail(name, done.reason, result.log(name))
     asked = [(point, seed) for point in points for seed in seeds]
-    return replace(collect(asked, engine, folder, master, say, analysed), failed=failed)
+    lost = tuple(
+        Failed(p.testbed, p.workload, p.system, p.spread, seed)
+        for p, seed in asked
+        if not is_done(folder, p, seed, engine)
+    )
+    found = collect(asked, engine, folder, request.master, request.report, analysed)
+    return replace(found, failed=lost)
 
 
 def collect(
@@ -66,7 +80,7 @@ def collect(
     moves: list[dict[str, object]] = []
     minutes: list[dict[str, object]] = []
     manifests: list[dict[str, Any]] = []
-    there = [(point, seed, run) for point, seed in asked if (run := _run_of(folder, point, seed)) is not None]
+    there = [(p, seed, run) for p, seed in asked if (run := _run_of(folder, p, seed, engine)) is not None]
     found = _measured([run for *_, run in there], master, say, analysed)
     for (point, seed, run), measured in zip(there, found, strict=True):
         labels = {name: getattr(point, name) for name in LABELS} | {"seed": seed}
@@ -77,7 +91,7 @@ def collect(
     frames = [pandas.DataFrame(r) for r in (rows, moves, minutes)]
     if rows:
         frames[0] = frames[0].astype(dict.fromkeys(CONTINUOUS, float))  # all unknown: still numbers
-    return Collected(frames[0], frames[1], frames[2], manifests, {})
+    return Collected(frames[0], frames[1], frames[2], manifests)
 
 
 def _measured(runs: list[RunFolder], master: str, say: Say, analysed: bool) -> Iterator[Measured]:
@@ -97,7 +111,7 @@ def _manifest(run: RunFolder) -> dict[str, Any]:
 
 
 def _sweep(
-    testbed: str, points: list[Planned], engine: str, seeds: list[int], folder: Path, master: str, say: Say
+    testbed: str, points: list[Planned], engine: str, seeds: list[int], folder: Path, request: Request
 ) -> SweepResult:
     sweep = SweepFile(
         name=f"pop-grape-{testbed}",
@@ -108,20 +122,21 @@ def _sweep(
         retries=1,
         timeout_s=4 * 3600,
     )
-    result = run_points(sweep, HERE, folder, master, say, tables=False)
-    for name, done in result.failed.items():
-        say(f"{name} failed: {done.reason}")
-    return result
+    return run_points(sweep, HERE, folder, request.master, request.report, tables=False)
 
 
-def is_done(folder: Path, point: Planned, seed: int) -> bool:
-    return finished(_place(folder, point, seed)) is not None
+def is_done(folder: Path, point: Planned, seed: int, engine: str) -> bool:
+    return _run_of(folder, point, seed, engine) is not None
 
 
-def _run_of(folder: Path, point: Planned, seed: int) -> RunFolder | None:
+def _run_of(folder: Path, point: Planned, seed: int, engine: str) -> RunFolder | None:
+    """The point's run, if there is one and this engine made it."""
     place = _place(folder, point, seed)
     done = finished(place)
-    return RunFolder(place / done.run) if done is not None else None
+    if done is None:
+        return None
+    run = RunFolder(place / done.run)
+    return run if run.manifest.exists() and run.read_manifest().engine == engine else None
 
 
 def _place(folder: Path, point: Planned, seed: int) -> Path:

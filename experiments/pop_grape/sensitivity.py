@@ -25,10 +25,10 @@ from experiments.pop_grape.systems import (
     Settings,
     settings,
 )
-from testbed.errors import InputError, RunFailed
+from testbed.errors import InputError
 from testbed.figures.plot import Figure, Series
 from testbed.figures.reproduction import Request, ResultFolder
-from testbed.figures.verdict import Claim, Finding, Verdict, judge
+from testbed.figures.verdict import RESTS, Claim, Finding, Undecided, Verdict, judge, undecided
 
 NAME = "sensitivity"
 ENGINE = "simulate"
@@ -89,24 +89,25 @@ def reproduce_sensitivity(request: Request) -> list[Verdict]:
             hint=f"leave --engine out or say --engine {ENGINE}",
         )
     request = replace(request, engine=ENGINE)
-    folder = ResultFolder(request, NAME)
+    folder = ResultFolder(request, NAME, whole=True)
     seeds = list(range(1, (request.seeds or 1) + 1))
     provenance = f"{ENGINE} engine, {request.scale} scale, {len(seeds)} seed(s)"
     raw = request.folder / "runs"  # those of our own settings are the figures' own runs
     runs, judged = [], []
     for variant in VARIANTS:
         request.report(f"sensitivity: {variant.name}")
-        found = run_all(points(request.scale, variant), ENGINE, seeds, raw, "local[*]", request.report)
-        if not len(found.runs):
-            raise RunFailed(f"no run with {variant.name} succeeded", hint=f"the logs are under {raw}")
+        found = run_all(points(request.scale, variant), ENGINE, seeds, raw, request)
         runs.append(_named(variant, found.runs))
         judged.append(_named(variant, outcomes(found, SCALES[request.scale].spread)))
     table, verdicts = (pandas.concat(parts, ignore_index=True) for parts in (runs, judged))
     folder.table("runs", table)
     folder.table("verdicts", verdicts)
-    for figure in figures(table, SCALES[request.scale].spread, provenance):
-        folder.figure(figure)
-    folder.extra = {"engine": ENGINE, "seeds": seeds, "runs": len(table)}
+    if len(table):
+        for figure in figures(table, SCALES[request.scale].spread, provenance):
+            folder.figure(figure)
+    folder.extra = {
+        "engine": ENGINE, "seeds": seeds, "runs": len(table), "failed": list(request.failed),
+    }  # fmt: skip
     final = judge([steady(claim) for claim in CLAIMS if claim.id in CONCLUSIONS], verdicts, provenance)
     folder.close(final)
     return final
@@ -120,8 +121,9 @@ def _named(variant: Variant, rows: pandas.DataFrame) -> pandas.DataFrame:
 
 def outcomes(found: Collected, spread: int) -> pandas.DataFrame:
     """A row per conclusion: its verdict with these settings."""
-    data = Data(found.runs, found.moves, found.timeline, spread)
-    verdicts = judge([c for c in CLAIMS if c.id in CONCLUSIONS], data, "")
+    claims = [c for c in CLAIMS if c.id in CONCLUSIONS]
+    some = len(found.runs)
+    verdicts = judge(claims, found.judged(spread), "") if some else undecided(claims, ["every run"], "")
     return pandas.DataFrame(
         [
             {"claim": v.claim, "outcome": v.outcome, "measured": v.measured, "reason": v.reason}
@@ -134,7 +136,11 @@ def steady(claim: Claim[Data]) -> Claim[pandas.DataFrame]:
     """The claim that a conclusion does not hang on the settings that are ours."""
 
     def check(verdicts: pandas.DataFrame) -> Finding:
-        rows = verdicts[verdicts.claim == claim.id].set_index("variant").outcome
+        own = verdicts[verdicts.claim == claim.id].set_index("variant")
+        lost = [str(name) for name, reason in own.reason.items() if reason.startswith(RESTS)]
+        if lost:
+            raise Undecided(f"runs with {', '.join(lost)}")
+        rows = own.outcome
         ours, others = rows[OURS], rows[rows != "unknown"].drop(OURS, errors="ignore")
         if ours == "unknown":
             text = ", ".join(f"{name}: {outcome}" for name, outcome in others.items())

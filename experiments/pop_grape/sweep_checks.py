@@ -107,6 +107,7 @@ def no_effect(workload: str, value: str, slack: float) -> Check:
 
 def response_s(data: Data, labels: Mapping[int, str]) -> dict[int, float] | None:
     """Mean time of a publisher's first selection, counted from the run's earliest in any of these systems."""
+    data.need(CLUSTER, "clustered", list(labels.values()))
     moves = data.moves
     if not len(moves):
         return None
@@ -171,6 +172,7 @@ def overhead_range(labels: Mapping[int, str], stated: tuple[float, float], named
 
 def overhead_saved(data: Data) -> Finding:
     """G7: "by up to 91 %", over every pair of runs of GRAPE and POP."""
+    data.need(systems=(POP, LOAD100, DELAY100))
     best, where = -1.0, ""
     for (testbed, workload), _ in data.runs.groupby(["testbed", "workload"]):
         pop = data.curve(testbed, workload, POP, "overhead")
@@ -186,6 +188,7 @@ def overhead_saved(data: Data) -> Finding:
 
 def memory_testbed(data: Data) -> str | None:
     """Memory is measured on real processes only; on whichever testbed has them."""
+    data.need(workload="clustered")
     known = data.runs[data.runs.memory_mb.notna()]
     known = known[known.workload == "clustered"]
     return None if not len(known) else str(known.testbed.iloc[0])

@@ -15,6 +15,12 @@ SECONDS = WINDOW_US // 1_000_000
 
 def evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Evidence]:
     """In the order of the runs. A run whose logs and wire do not agree is not measured: it is an error."""
+    from testbed.analysis.apart import apart
+
+    return apart(lambda: _evidences(runs, master, say))
+
+
+def _evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Evidence]:
     from testbed.analysis import analyze, read_records
     from testbed.analysis.session import start
 

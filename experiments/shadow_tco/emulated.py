@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,14 @@ from experiments.shadow_tco.deployment import COORDINATOR, FULL, SMOKE, SYSTEMS,
 from experiments.shadow_tco.emulated_claims import CLAIMS
 from experiments.shadow_tco.emulated_figures import emulated_figures
 from experiments.shadow_tco.measures import Observed
-from testbed.errors import RunFailed
 from testbed.figures.reproduction import Request, ResultFolder
-from testbed.figures.verdict import Verdict, judge
+from testbed.figures.verdict import Verdict, judge, undecided
 from testbed.runfolder import RunFolder
 from testbed.sweep.run import run_plans
 
 SIZES = {"smoke": SMOKE, "full": FULL}
 ENGINES = {"smoke": ("simulate",), "full": ("simulate", "guest")}
 SEED = 1
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -35,38 +32,46 @@ class Emulated:
 
 
 def emulate(request: Request) -> list[Verdict]:
-    """Tables, figures and findings under <scale>-emulated; an engine that cannot run leaves unknowns."""
-    folder = ResultFolder(request, "emulated")
+    """Tables, figures and findings under <scale>-emulated; a run that failed leaves unknowns."""
+    folder = ResultFolder(request, "emulated", whole=True)
     size = SIZES[request.scale]
     engines = (request.engine,) if request.engine else ENGINES[request.scale]
-    rows, totals, manifests = [], [], []
+    rows, totals, manifests, failed = [], [], [], []
     for engine in engines:
-        for system, run in _runs(size, engine, folder.path / "runs", request.report).items():
+        runs = _runs(size, engine, folder.path / "runs", request)
+        failed += [f"{engine} {system}" for system in SYSTEMS if system not in runs]
+        for system, run in runs.items():
             more, total = measured(run)
             labels = {"engine": engine, "system": system}
             rows += [{**labels, **row} for row in more]
             totals.append({**labels, **total})
             manifests.append({**labels, **manifest_of(run)})
-    if not totals:
-        raise RunFailed("no run of the deployed system succeeded", hint=f"see {folder.path / 'runs'}")
-    data = Emulated(pandas.DataFrame(rows), pandas.DataFrame(totals))
-    folder.table("churn", data.rounds)
-    folder.table("runs", data.runs)
     provenance = f"{size.brokers} brokers, {size.rounds} rounds of churn, seed {SEED}"
-    for figure in emulated_figures(data.rounds, provenance):
-        folder.figure(figure)
-    verdicts = judge(CLAIMS, data, f"{provenance}; {' and '.join(engines)}")
-    folder.extra = {"size": asdict(size), "engines": list(engines), "seeds": [SEED], "runs": manifests}
+    data = Emulated(pandas.DataFrame(rows), pandas.DataFrame(totals))
+    if totals:
+        folder.table("churn", data.rounds)
+        folder.table("runs", data.runs)
+        for figure in emulated_figures(data.rounds, provenance):
+            folder.figure(figure)
+    verdicts = verdicts_of(data, failed, f"{provenance}; {' and '.join(engines)}")
+    folder.extra = {
+        "size": asdict(size), "engines": list(engines), "seeds": [SEED], "runs": manifests, "failed": failed,
+    }  # fmt: skip
     folder.close(verdicts)
     return verdicts
 
 
-def _runs(size: Churned, engine: str, results: Path, say: Say) -> dict[str, RunFolder]:
+def verdicts_of(data: Emulated, failed: list[str], provenance: str) -> list[Verdict]:
+    """Every claim is about all runs: without one of them none can be judged."""
+    return undecided(CLAIMS, failed, provenance) if failed else judge(CLAIMS, data, provenance)
+
+
+def _runs(size: Churned, engine: str, results: Path, request: Request) -> dict[str, RunFolder]:
     """A sweep over the systems; a finished run of the same plan is taken as it is, a failed one left out."""
     plans = {system: plan_of(size, system, SEED) for system in SYSTEMS}
-    result = run_plans(engine, plans, engine, results, "local[*]", say)
+    result = run_plans(engine, plans, engine, results, request.master, request.report)
     for system, failure in result.failed.items():
-        say(f"{engine}, {system}: {failure.reason}")
+        request.fail(f"{engine}/{system}", failure.reason, result.log(system))
     points = result.folder / "points"
     return {
         system: RunFolder(points / system / result.done[system].run)

@@ -9,7 +9,7 @@ set (the pseudo-code's V is S there), of its nodes that have a topic to connect,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -123,35 +123,33 @@ def variants() -> list[Variant]:
     return chosen
 
 
-def vary_repairs(setting: Setting, seed: int, report: Callable[[str], None]) -> pandas.DataFrame:
+def vary_repair(variant: Sequence[Any], setting: Setting, seed: int) -> pandas.DataFrame:
+    """One row: the overlay of one of `variants()` after the churn, which is the same for all."""
+    of, name, backups, weights, coverage = variant
     random = Random(seed)
     interests = initial(setting, random)
     changes = list(churn(setting, list(interests), random))
     base: Overlay[int, int] = low_oda(interests)
-    rows = []
-    for of, variant, backups, weights, coverage in variants():
-        report(f"{of}: {variant}, {backups}, lambda {coverage}")
-        build = BUILDS[backups] if weights == STATED else weighing(BUILDS[backups], WEIGHTS[weights])
-        kind = REPAIRS[variant] if of == "repair" else ShadowMaintenance
-        maintenance = kind(base.copy(), Random(seed), coverage, build)
-        row = {"of": of, "variant": variant, "backups": backups, "lambda": coverage}
-        row |= at_the_start(maintenance)
-        joined, left = [], []
-        for change in changes:
-            if change.topics is not None:
-                joined.append(len(maintenance.join(change.node, change.topics)))
-            else:
-                degree = maintenance.overlay.degree[maintenance.overlay.index[change.node]]
-                left.append(degree + len(maintenance.leave(change.node)))
-        overlay = maintenance.overlay
-        row |= {
-            "max_degree": overlay.max_degree(),
-            "average_degree": overlay.average_degree(),
-            "links_per_join": sum(joined) / max(1, len(joined)),
-            "links_per_leave": sum(left) / max(1, len(left)),
-        }
-        rows.append(row)
-    return pandas.DataFrame(rows)
+    build = BUILDS[backups] if weights == STATED else weighing(BUILDS[backups], WEIGHTS[weights])
+    kind = REPAIRS[name] if of == "repair" else ShadowMaintenance
+    maintenance = kind(base.copy(), Random(seed), coverage, build)
+    row: dict[str, Any] = {"of": of, "variant": name, "backups": backups, "lambda": coverage}
+    row |= at_the_start(maintenance)
+    joined, left = [], []
+    for change in changes:
+        if change.topics is not None:
+            joined.append(len(maintenance.join(change.node, change.topics)))
+        else:
+            degree = maintenance.overlay.degree[maintenance.overlay.index[change.node]]
+            left.append(degree + len(maintenance.leave(change.node)))
+    overlay = maintenance.overlay
+    row |= {
+        "max_degree": overlay.max_degree(),
+        "average_degree": overlay.average_degree(),
+        "links_per_join": sum(joined) / max(1, len(joined)),
+        "links_per_leave": sum(left) / max(1, len(left)),
+    }
+    return pandas.DataFrame([row])
 
 
 def at_the_start(maintenance: ShadowMaintenance) -> dict[str, float]:

@@ -37,6 +37,7 @@ ORDERS: dict[str, Callable[[Interests], Iterable[int]]] = {
 }
 FRESH = "a new random order each round"
 KEEP = "links of the round before first"
+RULES = (*ORDERS, FRESH, KEEP)
 
 
 def pairs(edges: Iterable[tuple[int, int]]) -> Edges:
@@ -113,18 +114,15 @@ def one_rule(
     return rows
 
 
-def vary_ties(setting: Setting, seed: int, report: Callable[[str], None]) -> pandas.DataFrame:
-    """`setting.rounds` rounds of the same churn for every rule."""
+def vary_tie(rule: str, setting: Setting, seed: int) -> pandas.DataFrame:
+    """`setting.rounds` rounds of churn, the same for every one of `RULES`."""
     fresh = Random(seed + 1)
 
     def shuffled(interests: Interests, before: Edges) -> Edges:
         return built(interests, fresh.sample(sorted(interests), len(interests)))
 
-    rows = []
-    for rule, order in ORDERS.items():
-        report(f"ties: {rule}")
-        rows += one_rule(rule, lambda i, _, order=order: built(i, order(i)), setting, seed)  # type: ignore[misc]
-    for rule, build in ((FRESH, shuffled), (KEEP, keeping)):
-        report(f"ties: {rule}")
-        rows += one_rule(rule, build, setting, seed)
-    return pandas.DataFrame(rows)
+    def in_order(interests: Interests, before: Edges) -> Edges:
+        return built(interests, ORDERS[rule](interests))
+
+    build = {FRESH: shuffled, KEEP: keeping}.get(rule, in_order)
+    return pandas.DataFrame(one_rule(rule, build, setting, seed))

@@ -36,6 +36,8 @@ class Request:
     engine: str = ""  # empty = what the experiment does by default
     seeds: int = 0  # 0 = the scale's default
     report: Callable[[str], None] = print
+    master: str = "local[*]"  # where Spark runs
+    failed: list[str] = field(default_factory=list)  # points of all sweeps, as they fail
 
     @property
     def folder(self) -> Path:
@@ -44,6 +46,11 @@ class Request:
     def wants(self, figure: str) -> bool:
         return not self.figures or figure in self.figures
 
+    def fail(self, point: str, reason: str, log: Path) -> None:
+        """Told at once; the others go on, and the command ends with 1."""
+        self.failed.append(point)
+        self.report(f"{point} failed: {reason}\n  log: {log}")
+
 
 @dataclass
 class ResultFolder:
@@ -51,6 +58,8 @@ class ResultFolder:
 
     request: Request
     part: str = ""  # results that are kept apart, beside the others: <scale>-<part>
+    whole: bool = False  # all figures of the folder are made, though the request names some
+    figure_of: Callable[[str], str] = str  # from a drawn figure's id to the name that asks for it
     path: Path = field(init=False)
     started: float = field(default_factory=time.time)
     extra: dict[str, Any] = field(default_factory=dict)
@@ -58,17 +67,21 @@ class ResultFolder:
     def __post_init__(self) -> None:
         base = self.request.folder
         self.path = base.with_name(f"{base.name}-{self.part}") if self.part else base
+        self._made: set[Path] = set()
         (self.path / "tables").mkdir(parents=True, exist_ok=True)
         (self.path / "manifest.json").unlink(missing_ok=True)
 
     def table(self, name: str, frame: pandas.DataFrame) -> None:
-        frame.to_csv(self.path / "tables" / f"{name}.csv", index=False, float_format="%.9g")
-        frame.to_parquet(self.path / "tables" / f"{name}.parquet", index=False)
+        files = [self.path / "tables" / f"{name}.{kind}" for kind in ("csv", "parquet")]
+        frame.to_csv(files[0], index=False, float_format="%.9g")
+        frame.to_parquet(files[1], index=False)
+        self._made.update(files)
 
     def figure(self, figure: Figure) -> None:
-        draw(figure, self.path / "figures")
+        self._made.update(draw(figure, self.path / "figures"))
 
     def close(self, verdicts: Sequence[Verdict]) -> None:
+        self._remove_old()
         write_verdicts(self.path / "verdicts.json", list(verdicts))
         manifest = {
             "paper": self.request.paper,
@@ -85,6 +98,15 @@ class ResultFolder:
             **self.extra,
         }
         write_atomically(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+    def _remove_old(self) -> None:
+        """What an earlier reproduction made and this one did not, though asked: a picture of other runs would
+        stand beside these verdicts. Figures that were not asked for stay."""
+        whole = self.whole or not self.request.figures
+        for file in [*(self.path / "figures").glob("*"), *(self.path / "tables").glob("*")]:
+            asked = file.parent.name == "figures" and self.figure_of(file.stem) in self.request.figures
+            if (whole or asked) and file.is_file() and file not in self._made:
+                file.unlink()
 
 
 def folder_name(scale: str, engine: str) -> str:

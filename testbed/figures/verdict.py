@@ -1,7 +1,8 @@
 """A claim of a paper, and what a run says about it: pass, fail or unknown.
 
-A check that crashes, or whose data is missing, is unknown and never pass. A failed claim is a
-finding: nothing here can make a run fail because a paper was not confirmed.
+A check that crashes, or whose data is missing, is unknown and never pass; so is a claim that rests on a run
+that failed, whatever the others say. A failed claim is a finding: nothing here can make a run fail because
+a paper was not confirmed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from testbed.runfolder import write_atomically
 
 Outcome = Literal["pass", "fail", "unknown"]
 D = TypeVar("D")
+RESTS = "rests on what failed: "
+
+
+class Undecided(Exception):
+    """For a check to raise: what it needs failed; the text names it."""
 
 
 class Verdict(msgspec.Struct):
@@ -55,11 +61,23 @@ def judge(claims: Iterable[Claim[D]], data: D, provenance: str) -> list[Verdict]
     return [_judge_one(claim, data, provenance) for claim in claims]
 
 
+def undecided(claims: Iterable[Claim[D]], failed: Iterable[str], provenance: str) -> list[Verdict]:
+    """Unknown, all of them: they rest on these points."""
+    reason = RESTS + ", ".join(failed)
+    return [_verdict(claim, Finding(None, "", reason), provenance) for claim in claims]
+
+
 def _judge_one(claim: Claim[D], data: D, provenance: str) -> Verdict:
     try:
         finding = claim.check(data)
+    except Undecided as error:
+        finding = Finding(None, "", f"{RESTS}{error}")
     except Exception as error:  # whatever went wrong, the claim was not confirmed
         finding = Finding(None, "", f"the check could not be made: {type(error).__name__}: {error}")
+    return _verdict(claim, finding, provenance)
+
+
+def _verdict(claim: Claim[D], finding: Finding, provenance: str) -> Verdict:
     outcome: Outcome = "unknown" if finding.holds is None else "pass" if finding.holds else "fail"
     reason = "; ".join(part for part in (finding.reason, provenance) if part)
     return Verdict(

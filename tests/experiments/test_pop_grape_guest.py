@@ -35,7 +35,7 @@ def test_the_smoke_scale_on_the_guest(tmp_path: Path) -> None:
     assert set(moves[moves.event == "migrated"].system) == {"POP", "load100", "delay100"}
     manifest = json.loads((folder / "manifest.json").read_bytes())
     assert manifest["runs"] == 8
-    assert manifest["failed"] == {}
+    assert manifest["failed"] == []
     for ending in ("svg", "png"):
         assert (folder / "figures" / f"fig5a.{ending}").stat().st_size > 1000
         assert (folder / "figures" / f"fig6c.{ending}").stat().st_size > 1000

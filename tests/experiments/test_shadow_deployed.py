@@ -9,6 +9,7 @@ import pandas
 import pytest
 
 from experiments.shadow_tco.deployment import FULL, SMOKE, SYSTEMS, plan_of
+from experiments.shadow_tco.emulated import Emulated, verdicts_of
 from experiments.shadow_tco.measures import Observed
 from experiments.shadow_tco.reproduce import reproduce
 from testbed.figures.reproduction import Request
@@ -81,6 +82,13 @@ def test_duplicates_and_relays_are_counted() -> None:
     assert seen.duplicate_factor() == 2.0
     assert seen.relays() == 0
     assert seen.duplicates_delivered() == 1
+
+
+def test_without_one_of_the_runs_no_claim_is_judged() -> None:
+    nothing = Emulated(pandas.DataFrame(), pandas.DataFrame())
+    verdicts = verdicts_of(nothing, ["guest naive"], "")
+    assert len(verdicts) == 10
+    assert {(v.outcome, v.reason) for v in verdicts} == {("unknown", "rests on what failed: guest naive")}
 
 
 @pytest.mark.slow

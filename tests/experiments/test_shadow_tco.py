@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,15 @@ import pandas
 import pytest
 
 from experiments.shadow_tco.claims import CLAIMS, Data
-from experiments.shadow_tco.parts import Parts, identity
+from experiments.shadow_tco.computed import law_point
 from experiments.shadow_tco.reproduce import reproduce
 from experiments.shadow_tco.rounds import play
 from experiments.shadow_tco.workload import Setting, churn, draw_topics, initial, subscription_size
 from testbed.figures.reproduction import Request
 from testbed.figures.verdict import judge
+from testbed.sweep.computation import Computation
+from testbed.sweep.point import Done
+from testbed.sweep.run import SweepResult
 
 SMALL = Setting(nodes=40, topics=12, smallest=2, largest=6, rounds=12)
 SYSTEMS = ["shadow-pd-1", "shadow-pd-2", "shadow-pd-3", "shadow-pd-4", "shadow-greedy", "naive"]
@@ -95,28 +99,57 @@ def test_churn_joins_and_leaves_about_equally_and_never_the_absent() -> None:
     assert 150 < joins < 250
 
 
-def test_a_stopped_reproduction_goes_on_where_it_was(tmp_path: Path) -> None:
-    lines: list[str] = []
-    first = Parts(tmp_path).play(SMALL, 1, ["naive"], 3, lines.append)
-    again = Parts(tmp_path).play(SMALL, 1, ["naive"], 3, lines.append)
-    assert lines[-1] == f"uniform: taken from {tmp_path}"
-    for one, other in zip(first, again, strict=True):
-        pandas.testing.assert_frame_equal(one, other)
+def test_another_seed_or_setting_is_another_point() -> None:
+    wanted = [
+        law_point(SMALL, 1, ["naive"], 3),
+        law_point(SMALL, 2, ["naive"], 3),
+        law_point(replace(SMALL, rounds=13), 1, ["naive"], 3),
+        law_point(SMALL, 1, ["naive"], 4),
+    ]
+    assert all(a != b for a, b in itertools.combinations(wanted, 2))
+    assert wanted[0] == law_point(SMALL, 1, ["naive"], 3)
 
 
-def test_another_seed_or_setting_is_another_part() -> None:
-    keys = {
-        identity(SMALL, 1, ["naive"], 3),
-        identity(SMALL, 2, ["naive"], 3),
-        identity(replace(SMALL, rounds=13), 1, ["naive"], 3),
-        identity(SMALL, 1, ["naive"], 4),
-    }
-    assert len(keys) == 4
+def test_the_claims_about_a_law_that_failed_are_unknown_and_its_old_figures_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: tuple[pandas.DataFrame, pandas.DataFrame]
+) -> None:
+    """Two laws are there, the third failed; what an earlier reproduction drew of it is taken away."""
+
+    def some(name: str, wanted: dict[str, Computation], results: Path, *_: object) -> SweepResult:
+        done = {law: Done(law, 0, "tables", "", 1.0) for law in ("uniform", "exponential")}
+        for law in done:
+            folder = results / name / "points" / law / "tables"
+            folder.mkdir(parents=True)
+            for kind, table in zip(("rounds", "degrees"), tables, strict=True):
+                table.to_parquet(folder / f"{kind}.parquet", index=False)
+        return SweepResult(results / name, done, {"zipf": Done("zipf", 1, "", "out of memory", 1.0)}, 0, [])
+
+    monkeypatch.setattr("experiments.shadow_tco.computed.run_computations", some)
+    drawn = tmp_path / "shadow_tco" / "smoke" / "figures"
+    drawn.mkdir(parents=True)
+    for old in ("fig2.svg", "fig6.svg", "fig6-zipf.svg"):
+        (drawn / old).write_text("old")
+    said: list[str] = []
+    request = Request("shadow-tco", "smoke", tmp_path, figures=("6",), report=said.append)
+    verdicts = {v.claim: v for v in reproduce(request)}
+    assert verdicts["S0"].outcome == verdicts["S0-exponential"].outcome == "pass"
+    zipf = [v for claim, v in verdicts.items() if claim.endswith("-zipf")]
+    assert {v.outcome for v in zipf} == {"unknown"}
+    assert all("rests on what failed: zipf" in v.reason for v in zipf)
+    assert request.failed == ["laws/zipf"]
+    log = drawn.parent / "runs" / "laws" / "points" / "zipf" / "log.txt"
+    assert said[-1] == f"laws/zipf failed: out of memory\n  log: {log}"
+    assert (drawn / "fig2.svg").read_text() == "old"  # it was not asked for
+    assert (drawn / "fig6.svg").read_text() != "old"
+    assert not (drawn / "fig6-zipf.svg").exists()
 
 
 @pytest.mark.slow
+@pytest.mark.spark
 def test_smoke_scale_end_to_end(tmp_path: Path) -> None:
-    request = Request("shadow-tco", "smoke", tmp_path, figures=("2", "6"), report=lambda line: None)
+    request = Request(
+        "shadow-tco", "smoke", tmp_path, figures=("2", "6"), report=lambda line: None, master="local[2]"
+    )
     verdicts = {v.claim: v.outcome for v in reproduce(request)}
     folder = tmp_path / "shadow_tco" / "smoke"
     assert verdicts.keys() >= {c.id for c in CLAIMS}

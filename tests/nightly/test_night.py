@@ -41,6 +41,7 @@ def nightly(*words: object) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.spark
 def test_two_nights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "set.yaml").write_text(SMALL)
     words = ("--set", tmp_path / "set.yaml", "--results", tmp_path, "--budget", "10m")
