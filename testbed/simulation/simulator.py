@@ -78,6 +78,9 @@ class Simulator:
     def begin(self) -> None:
         if self.plan.programs:
             self.warnings.append("programs of the plan are not run by the simulator")
+        for phase in self.plan.phases:
+            if phase.gate.check:
+                self.warnings.append(f"the check of phase {phase.name!r} is taken as met: nothing can run it")
         self._conduct(stimuli.Begin())
 
     def step(self, calls: int) -> bool:

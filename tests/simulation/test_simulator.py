@@ -303,3 +303,13 @@ def test_the_engine_tells_when_each_phase_was_ready(tmp_path: Path) -> None:
     ]
     assert ready == {e["detail"].split()[0]: e["t_us"] for e in logged}
     assert len(set(ready.values())) == 3
+
+
+def test_what_the_simulator_cannot_run_is_warned_of(tmp_path: Path) -> None:
+    engine, plan = SimulateEngine(), chain(2)
+    plan.phases[0].gate.check = ["false"]  # fails wherever it can be run
+    folder = prepare(plan, None, tmp_path, engine.name, "simulated")
+    engine.start(folder, Options("simulated"))
+    assert engine.execute(lambda event: None) == 0
+    (warning,) = folder.read_manifest().warnings
+    assert plan.phases[0].name in warning
