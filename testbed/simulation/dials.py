@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from broker_grpc.limits import Limits
 from testbed.simulation.agenda import Agenda
+from testbed.simulation.carrier import Carrier
 from testbed.simulation.connections import Connections
 from testbed.simulation.kerneltimer import fires_us
 from testbed.simulation.pipes import Pipe, Processes, Stream, break_stream, make_pipes
@@ -35,6 +36,15 @@ GREETING = Leg((0, 9, 232, 30))
 ANSWER = Leg((143,))
 
 
+class Knock(NamedTuple):
+    """The packet that asks for a connection, or its answer."""
+
+    sender: str
+    receiver: str
+    begun_us: int  # the dial
+    sent_us: int  # the packet that asked
+
+
 def _heard(_pipe: Pipe, _: None) -> None:
     """Of no interest to the processes."""
 
@@ -49,7 +59,7 @@ class Dial:
         "dialler",
         "dials",
         "failures",
-        "knocked_us",
+        "knocking",
         "knocks",
         "listener",
         "said",
@@ -59,7 +69,7 @@ class Dial:
         self.dialler = dialler
         self.listener = listener
         self.begun_us = 0
-        self.knocked_us = 0  # by the packet that was sent last
+        self.knocking = False  # not connected, and not given up
         self.knocks = 0  # of this dial
         self.failures = 0
         self.dials = 0
@@ -81,6 +91,7 @@ class Dials:
         self,
         agenda: Agenda,
         wires: Wires,
+        carrier: Carrier,
         processes: Processes,
         connections: Connections,
         limits: Callable[[str], Limits],
@@ -90,6 +101,7 @@ class Dials:
         """`on_hello`: the receiver of this direction has it; `on_failure`: of the dialler's direction."""
         self._agenda = agenda
         self._wires = wires
+        self._carrier = carrier
         self._processes = processes
         self._connections = connections
         self._limits = limits
@@ -111,44 +123,36 @@ class Dials:
 
     def _dial(self, dial: Dial, _: None) -> None:
         if self.wanted(dial):
-            dial.begun_us, dial.knocks = self._agenda.now_us, 0
-            self._knock(dial, None)
+            dial.begun_us, dial.knocks, dial.knocking = self._agenda.now_us, 0, True
+            self._knock(dial)
 
-    def _knock(self, dial: Dial, _: None) -> None:
-        """The first packet of a connection; the answer to it makes the connection."""
-        if self.wanted(dial):
-            dial.knocked_us, dial.knocks = self._agenda.now_us, dial.knocks + 1
-            self._cross(dial, (dial.dialler, dial.listener))
+    def _knock(self, dial: Dial) -> None:
+        """The first packet of a connection; the answer to it makes the connection.
 
-    def _cross(self, dial: Dial, ends: tuple[str, str]) -> None:
-        a, b = (self._processes.host_of(end) for end in ends)
-        arrival = self._wires.packet_us(self._agenda.now_us, a, b, SYN_BYTES)
-        if arrival is None:
-            self._knock_again(dial)
-        else:
-            self._agenda.at(arrival, self._crossed, dial, (ends, self._agenda.now_us))
-
-    def _crossed(self, dial: Dial, packet: tuple[tuple[str, str], int]) -> None:
-        (sender, receiver), sent_us = packet
-        hosts = self._processes.host_of(sender), self._processes.host_of(receiver)
-        if not self._wires.survives(self._agenda.now_us, *hosts, sent_us):
-            self._knock_again(dial)
-        elif receiver == dial.listener:
-            self._cross(dial, (receiver, sender))
-        else:
-            self._connected(dial)
-
-    def _knock_again(self, dial: Dial) -> None:
-        """The kernel tries every second (tcp_syn_linear_timeouts), the process waits for so long."""
-        again = fires_us(dial.knocked_us, SYN_TICKS)
+        The kernel tries every second (tcp_syn_linear_timeouts), the process waits for so long.
+        """
+        now = self._agenda.now_us
+        dial.knocks += 1
         given_up = dial.begun_us + self._limits(dial.dialler).hello_timeout_us
-        if again < given_up:
-            self._agenda.at(again, self._knock, dial)
-        else:
-            self._agenda.at(given_up, self._no_connection, dial)
+        self._agenda.at(min(fires_us(now, SYN_TICKS), given_up), self._unanswered, dial, dial.begun_us)
+        self._cross(dial, Knock(dial.dialler, dial.listener, dial.begun_us, now))
 
-    def _no_connection(self, dial: Dial, _: None) -> None:
-        if self.wanted(dial):
+    def _cross(self, dial: Dial, knock: Knock) -> None:
+        hosts = self._processes.host_of(knock.sender), self._processes.host_of(knock.receiver)
+        self._carrier.carry(hosts, SYN_BYTES, self._crossed, dial, knock)
+
+    def _crossed(self, dial: Dial, knock: Knock) -> None:
+        if knock.receiver == dial.listener:
+            self._cross(dial, knock._replace(sender=knock.receiver, receiver=knock.sender))
+        elif dial.knocking and dial.begun_us == knock.begun_us:
+            self._connected(dial, self._agenda.now_us - knock.sent_us)
+
+    def _unanswered(self, dial: Dial, begun_us: int) -> None:
+        if not dial.knocking or dial.begun_us != begun_us or not self.wanted(dial):
+            return
+        if self._agenda.now_us < begun_us + self._limits(dial.dialler).hello_timeout_us:
+            self._knock(dial)
+        else:
             self.dial_later(dial)
 
     def withdraw(self, dialler: str, listener: str) -> None:
@@ -159,18 +163,19 @@ class Dials:
         return list(self._dials.pop(dialler, {}))
 
     def dial_later(self, dial: Dial) -> None:
+        dial.knocking = False
         wait = dial.backoff_us(self._limits(dial.dialler))
         self._agenda.at(self._agenda.now_us + wait, self._dial, dial)
 
-    def _connected(self, dial: Dial) -> None:
+    def _connected(self, dial: Dial, rtt_us: int) -> None:
+        dial.knocking = False
         if not self.wanted(dial):
             return
         if not self._processes.accepts(dial.listener):
             self.dial_later(dial)
             return
         dial.dials += 1
-        rtt = self._agenda.now_us - dial.knocked_us
-        there, back = make_pipes(Stream(dial.dialler, dial.listener, rtt, dial))
+        there, back = make_pipes(Stream(dial.dialler, dial.listener, rtt_us, dial))
         there.stream.watched = self._wires.needs_tcp(*self._connections.hosts(back))
         if there.stream.watched and dial.knocks > 2:
             self._connections.end_of(there).narrow()
@@ -196,11 +201,14 @@ class Dials:
             for number, size in enumerate(size for size in (*leg.awaited, *leg.behind) if size):
                 end.write(size, call if number == awaited else _heard, pipe, None)
             return
-        now, hosts = self._agenda.now_us, self._connections.hosts(pipe)
-        arrival = self._wires.crossing_us(now, *hosts, leg.awaited)
-        if arrival is None:
+        route = self._wires.route(*self._connections.hosts(pipe))
+        if route is None:
             break_stream(pipe.stream)
-            return self._on_failure(pipe.stream.pipes[0])
-        self._wires.crossing_us(now, *hosts, leg.behind)
-        pipe.last_us = max(pipe.last_us, arrival)
-        self._agenda.at(pipe.last_us, call, pipe)
+            self._on_failure(pipe.stream.pipes[0])
+        elif route.plain:
+            self._connections.write(pipe, sum(leg.awaited), call, pipe, None)
+        else:
+            for number, size in enumerate((*leg.awaited, *leg.behind), 1):
+                self._connections.write(
+                    pipe, size, call if number == len(leg.awaited) else _heard, pipe, None
+                )

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from broker_grpc.machine import PeerKind, Stimulus
 from protos.messages import Envelope
 from protos.records import LogEvent
+from testbed.simulation.agenda import Call
 from testbed.simulation.tcp import End
 
 if TYPE_CHECKING:
     from testbed.simulation.dials import Dial
 
 Inbox = Callable[["Pipe", Envelope], None]  # the direction, and what came that way
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """Something written on a pipe: its place in the order, and what its arrival means."""
+
+    number: int
+    call: Call
+    a: Any
+    b: Any
+    packets: int = 1  # that have not arrived
 
 
 @dataclass(slots=True, eq=False)
@@ -42,9 +54,12 @@ class Pipe:
     inbox: Inbox | None = None  # of the receiver, while it is up and has not hung up
     deaf: bool = False  # the receiver has hung up
     finished: bool = False  # the sender has said that nothing more will come
-    early: list[Envelope] | None = None  # came before the receiver was up
+    unheard: list[Envelope] | None = None  # came before the receiver was up
     tcp: End | None = None  # the sender's, where the stream is simulated packet by packet
-    last_us: int = 0  # arrival of the last message or packet
+    last_us: int = 0  # arrival of the last message that took `fixed_us`
+    written: int = 0  # turns, where size or chance matter
+    arrived: int = 0
+    early: dict[int, Turn] | None = None  # by number: there before one in front of them
     fixed_us: int = -1  # what every message takes, where size and chance do not matter; -1 = unknown
 
 

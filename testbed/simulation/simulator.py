@@ -67,6 +67,7 @@ class Simulator:
         self._stopping: set[str] = set()  # brokers
         self._incarnations: dict[str, int] = {}
         self._timeline_wake = -1
+        self._delivered = 0  # by clients that are gone
         self.wires = Wires(plan, loses)
         self.streams = Streams(self.agenda, self.wires, self, self._limits_of)
 
@@ -176,8 +177,8 @@ class Simulator:
         self.streams.paths_changed()
 
     def delivered(self) -> int:
-        machines = (running.machine for running in self._running.values())
-        return sum(m.machine.delivered for m in machines if isinstance(m, ClientScript))
+        """By all clients there have been."""
+        return self._delivered + sum(_delivered(running) for running in self._running.values())
 
     def look(self) -> Look:
         brokers: dict[str, BrokerLook] = {}
@@ -270,6 +271,7 @@ class Simulator:
         process = self._running.pop(id_, None)
         if process is not None:
             process.alive = False
+            self._delivered += _delivered(process)
             self.streams.crash(id_, reason)
             self._starting.discard(id_)
             self._stopping.discard(id_)
@@ -322,6 +324,10 @@ class Simulator:
         running = self._running.get(process)
         if running is not None:
             running.feed(stimulus)
+
+
+def _delivered(process: Process) -> int:
+    return process.machine.machine.delivered if isinstance(process.machine, ClientScript) else 0
 
 
 def _broker_look(status: Mapping[str, object]) -> BrokerLook:

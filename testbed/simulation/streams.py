@@ -16,12 +16,14 @@ from protos.messages import Envelope, Hello
 from protos.messages import PeerKind as WireKind
 from protos.records import LogEvent
 from testbed.simulation.agenda import Agenda
+from testbed.simulation.carrier import Carrier
 from testbed.simulation.connections import Connections
 from testbed.simulation.dials import Dials
 from testbed.simulation.pipes import Pipe, Processes, Stream, break_stream
 from testbed.simulation.wires import FRAMING, Wires
 
 CLOSED = "closed by the peer"
+END_BYTES = FRAMING  # of the frames that end a stream, about
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}
 
 
@@ -31,8 +33,11 @@ class Streams:
     ) -> None:
         self._agenda = agenda
         self._processes = processes
-        self._connections = Connections(agenda, wires, processes)
-        self._dials = Dials(agenda, wires, processes, self._connections, limits, self._hello, self._failed)
+        carrier = Carrier(agenda, wires)
+        self._connections = Connections(agenda, wires, carrier, processes)
+        self._dials = Dials(
+            agenda, wires, carrier, processes, self._connections, limits, self._hello, self._failed
+        )
         self.open = self._dials.open
         self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
         self._refused: dict[str, dict[str, str]] = {}  # by listener: whose links it does not take, and why
@@ -72,9 +77,9 @@ class Streams:
         incarnation = self._incarnation(stream, peer)
         self._log_hellos(stream, end, peer)
         self._processes.feed(end, PeerUp(peer, self._processes.kind_of(peer), incarnation))
-        for envelope in pipe.other.early or ():
+        for envelope in pipe.other.unheard or ():
             self._arrive(pipe.other, envelope)
-        pipe.other.early = None
+        pipe.other.unheard = None
 
     def _failed(self, pipe: Pipe) -> None:
         """A dial that was given up on its way, or one to try again."""
@@ -129,17 +134,14 @@ class Streams:
         return self._live.setdefault(process, {})
 
     def send(self, pipe: Pipe, envelope: Envelope) -> None:
-        agenda = self._agenda
-        if pipe.fixed_us >= 0:
-            arrival = agenda.now_us + pipe.fixed_us
-        elif pipe.stream.broken or pipe.finished:
-            return
-        else:
-            due = self._connections.travel(pipe, envelope)
-            if due is None:
+        if pipe.fixed_us < 0:
+            if pipe.stream.broken or pipe.finished:
+                return
+            if not self._connections.fix(pipe):
                 size = encoded_size(envelope) + FRAMING
-                return self._connections.end_of(pipe).write(size, self._arrive, pipe, envelope)
-            arrival = due
+                return self._connections.write(pipe, size, self._arrive, pipe, envelope)
+        agenda = self._agenda
+        arrival = agenda.now_us + pipe.fixed_us
         if arrival < pipe.last_us:
             arrival = pipe.last_us  # TCP keeps the order
         pipe.last_us = arrival
@@ -150,7 +152,7 @@ class Streams:
         if inbox is not None:
             inbox(pipe, envelope)
         elif not pipe.stream.broken and not pipe.deaf:  # the hello is still on its way
-            pipe.early = [*(pipe.early or ()), envelope]
+            pipe.unheard = [*(pipe.unheard or ()), envelope]
 
     def paths_changed(self) -> None:
         for pipes in self._live.values():
@@ -218,12 +220,8 @@ class Streams:
         self._behind(pipe, self._end, other, reason)
 
     def _behind(self, pipe: Pipe, call: Callable[[Pipe, str], None], other: Pipe, reason: str) -> None:
-        """A call when all that was sent on this pipe has arrived."""
-        arrival = self._connections.travel(pipe, None)
-        if arrival is None:
-            self._connections.end_of(pipe).write(1, call, other, reason)
-        else:
-            self._agenda.at(max(arrival, pipe.last_us), call, other, reason)
+        """A call when all that was sent on this pipe has arrived, and the end of it."""
+        self._connections.write(pipe, END_BYTES, call, other, reason)
 
     def _end(self, pipe: Pipe, reason: str) -> None:
         """The stream is over for the sender of this direction."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from testbed.simulation.agenda import Agenda, Call
 from testbed.simulation.kerneltimer import TICK_US, fires_us, ticks
@@ -24,8 +25,7 @@ ATO_MIN_TICKS = 4  # the delay of an acknowledgement
 TIMEOUT_MIN_US = 2_000
 INITIAL_WINDOW = 10
 
-Transmit = Callable[[int], int | None]  # payload bytes -> when the packet is there; None = lost
-Arrives = Callable[[int], bool]  # a packet sent then, which should be here now: is it?
+Transmit = Callable[[int, Call, Any, Any], None]  # so many bytes; the call is made there, if they get there
 Sacks = frozenset[int]  # starts of segments received out of order
 
 
@@ -84,11 +84,10 @@ class RoundTrips:
 class End:
     """One end of a connection: what it sends, and what it has received."""
 
-    def __init__(self, agenda: Agenda, transmit: Transmit, arrives: Arrives, rtt_us: int) -> None:
-        """`transmit` is this end's way to the other, `arrives` is asked about what comes from there."""
+    def __init__(self, agenda: Agenda, transmit: Transmit, rtt_us: int) -> None:
+        """`transmit` is this end's way to the other."""
         self._agenda = agenda
         self._transmit = transmit
-        self._arrives = arrives
         self.peer: End = self  # set by `connect`
         # sending
         self._written = self._sent = self._acknowledged = 0  # positions in the stream of bytes
@@ -127,6 +126,18 @@ class End:
         self._written += size
         self.peer._due.append((self._written, call, a, b))
         self._push()
+
+    def write_again(self, size: int, call: Call, a: object, b: object) -> None:
+        """As `write`, for one packet that is already lost, sent before anybody followed the connection."""
+        follows = self._sent == self._written and self._outstanding() < self._window
+        self._written += size
+        self.peer._due.append((self._written, call, a, b))
+        if not follows:
+            return self._push()
+        self._flight.append(Segment(self._sent, self._written, self._agenda.now_us))
+        self._sent = self._written
+        self._last_sent_tick = self._agenda.now_us // TICK_US
+        self._arm_for_new()
 
     def narrow(self) -> None:
         """tcp_init_transfer: a connection that was hard to make begins with one packet."""
@@ -188,11 +199,8 @@ class End:
         self._last_sent_tick = now // TICK_US
         if now // TICK_US - self._heard_tick < ATO_MIN_TICKS:
             self._dialogue = True
-        acknowledges = self._acknowledge()
-        arrival = self._transmit(segment.end - segment.start)
-        if arrival is not None:
-            copy = Segment(segment.start, segment.end, now)
-            self._agenda.at(arrival, self.peer._take, copy, acknowledges)
+        copy = Segment(segment.start, segment.end, now)
+        self._transmit(segment.end - segment.start, self.peer._take, copy, self._acknowledge())
 
     @property
     def _open(self) -> bool:
@@ -355,8 +363,6 @@ class End:
 
     def _take(self, segment: Segment, acknowledges: tuple[int, Sacks, int]) -> None:
         """A packet with data, and what it acknowledges."""
-        if not self._arrives(segment.sent_us):
-            return
         self._heard(acknowledges)
         self._heard_tick = self._agenda.now_us // TICK_US
         before = self._received
@@ -391,14 +397,10 @@ class End:
         return self._received, frozenset(self._early), self._echo_us
 
     def _answer(self) -> None:
-        acknowledges = self._acknowledge()
-        arrival = self._transmit(0)
-        if arrival is not None:
-            self._agenda.at(arrival, self.peer._pure, acknowledges, self._agenda.now_us)
+        self._transmit(0, self.peer._pure, self._acknowledge(), None)
 
-    def _pure(self, acknowledges: tuple[int, Sacks, int], sent_us: int) -> None:
-        if self._arrives(sent_us):
-            self._heard(acknowledges)
+    def _pure(self, acknowledges: tuple[int, Sacks, int], _: None) -> None:
+        self._heard(acknowledges)
 
     def _answer_late(self, number: int, _: None) -> None:
         """tcp_delack_timer: nothing was said in time, so this is no dialogue."""
@@ -412,19 +414,8 @@ def echoed_us(now_us: int, echo_us: int) -> int:
     return max(1, now_us // 1000 - echo_us // 1000) * 1000
 
 
-def all_arrive(sent_us: int) -> bool:
-    return True
-
-
-def connect(
-    agenda: Agenda,
-    transmit: Transmit,
-    back: Transmit,
-    rtt_us: int,
-    arrives: Arrives = all_arrive,
-    arrives_back: Arrives = all_arrive,
-) -> tuple[End, End]:
+def connect(agenda: Agenda, transmit: Transmit, back: Transmit, rtt_us: int) -> tuple[End, End]:
     """The dialler's and the listener's end of an idle connection."""
-    one, other = End(agenda, transmit, arrives_back, rtt_us), End(agenda, back, arrives, rtt_us)
+    one, other = End(agenda, transmit, rtt_us), End(agenda, back, rtt_us)
     one.peer, other.peer = other, one
     return one, other

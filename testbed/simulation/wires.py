@@ -1,98 +1,60 @@
-"""The network as the simulator sees it: when does a message from one host arrive at another?
+"""The network as the simulator sees it: the paths between hosts, and what faults do to them.
 
-A message takes the planned path. On every link it waits for the link's direction to be free, is sent
-at the link's bandwidth, and arrives after the link's latency and jitter. Where packets can be lost, or the
-plan cuts a path, a stream is simulated packet by packet (`tcp`): loss and full queues cost time, never
-messages. What is on a link when it is cut is lost; a partition drops what arrives. A host talks to itself in
-no time.
+A packet takes the path that was planned when it was sent (`carrier` takes it along). A host talks to itself
+in no time.
 
 Sizes: an envelope of n bytes travels as n + 5 (gRPC prefix) + 9 (HTTP/2 frame header) bytes of TCP
-payload, in packets of at most 1448 bytes with 66 bytes of Ethernet, IPv4 and TCP headers each. Other
-traffic (acknowledgements, window updates, pings of HTTP/2) is not modelled.
+payload, in packets of at most 1448 bytes with 66 bytes of Ethernet, IPv4 and TCP headers each.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from random import Random
+from dataclasses import dataclass
 
+from testbed.simulation.ways import Way
 from testbed.topology.paths import NoPath, Routing
-from testbed.topology.plan import Link, Plan
+from testbed.topology.plan import Plan
 
 FRAMING = 5 + 9
 PACKET_PAYLOAD = 1448
 PACKET_HEADERS = 66
-DEFAULT_QUEUE = 1000  # packets, where the plan leaves it to us
 
 Loses = Callable[[int, str, str], bool]  # a packet sent now, from one host to another: is it lost?
 
 
-def wire_bytes(envelope_bytes: int) -> int:
-    payload = envelope_bytes + FRAMING
-    packets = -(-payload // PACKET_PAYLOAD)
-    return payload + packets * PACKET_HEADERS
+def packets(payload_bytes: int) -> list[int]:
+    """Payloads of the packets that carry so much; one without payload carries nothing."""
+    full, rest = divmod(payload_bytes, PACKET_PAYLOAD)
+    return [PACKET_PAYLOAD] * full + ([rest] if rest or not full else [])
 
 
-@dataclass
-class Way:
-    """One direction of one link, or of a pair of hosts, with chances of its own: what crosses one way never
-    changes what is drawn for another."""
-
-    name: str  # seed, link and direction
-    latency_us: int
-    jitter_us: int
-    loss: float
-    bandwidth_bps: int
-    queue: int = DEFAULT_QUEUE  # messages that may wait
-    free_us: int = 0
-    _jitters: Random | None = None  # made when needed: they are large, and most ways are plain
-    _losses: Random | None = None
-
-    @property
-    def is_plain(self) -> bool:
-        return not (self.jitter_us or self.loss or self.bandwidth_bps)
-
-    def delay_us(self) -> int:
-        """netem's default distribution of jitter is uniform."""
-        if not self.jitter_us:
-            return self.latency_us
-        if self._jitters is None:
-            self._jitters = Random(f"{self.name}/jitter")
-        return max(0, self.latency_us + round((2 * self._jitters.random() - 1) * self.jitter_us))
-
-    def loses(self) -> bool:
-        if not self.loss:
-            return False
-        if self._losses is None:
-            self._losses = Random(f"{self.name}/loss")
-        return self._losses.random() < self.loss
-
-
-@dataclass
+@dataclass(slots=True)
 class Route:
     """A path between two hosts, ready for use."""
 
     latency_us: int  # of all links and of the pair
-    ways: list[Way]
-    pair: Way | None
-    plain: bool = field(init=False)
-    lossy: bool = field(init=False)
+    legs: tuple[tuple[int, Way], ...]  # ways that are not plain, each behind the latency of plain ones
+    rest_us: int  # latency of the plain ways behind the last leg
+    lossy: bool
 
-    def __post_init__(self) -> None:
-        shaped = [*self.ways, *([self.pair] if self.pair else [])]
-        self.plain = all(way.is_plain for way in shaped)
-        self.lossy = any(way.loss for way in shaped)
+    @property
+    def plain(self) -> bool:
+        return not self.legs
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A link that went down, and who sent over it until then."""
-
-    at_us: int
-    link: frozenset[str]  # its ends
-    steps: dict[tuple[str, str], list[str]]  # the paths of that time
+def route_of(ways: Iterable[Way]) -> Route:
+    legs, before_us, latency_us, lossy = [], 0, 0, False
+    for way in ways:
+        latency_us += way.latency_us
+        lossy = lossy or way.loss > 0
+        if way.is_plain:
+            before_us += way.latency_us
+        else:
+            legs.append((before_us, way))
+            before_us = 0
+    return Route(latency_us, tuple(legs), before_us, lossy)
 
 
 class Wires:
@@ -101,42 +63,32 @@ class Wires:
     def __init__(self, plan: Plan, loses: Loses | None = None) -> None:
         """`loses` says which packets are lost, where that is known better than by chance."""
         self._plan = plan
-        self._loses = loses or self._draw
+        self.loses = loses
         self._links = {link.id: link for link in plan.network.links}
-        self._pairs = {
-            (p.a, p.b): Way(f"{plan.seed}/pair/{p.a}/{p.b}", p.latency_us, p.jitter_us, p.loss, 0)
-            for p in plan.network.pairs
+        self._pairs = {(p.a, p.b): Way(f"{plan.seed}/pair/{p.a}/{p.b}", p) for p in plan.network.pairs}
+        self._ways = {
+            (a, b): Way(f"{plan.seed}/link/{link.id}/{a}/{b}", link)
+            for link in plan.network.links
+            for a, b in ((link.a, link.b), (link.b, link.a))
         }
-        self._ways: dict[tuple[str, str], Way] = {}
-        for link in plan.network.links:
-            self._shape(link)
-        self._down: set[str] = set()  # links
-        self._cuts: list[Cut] = []
-        self._islands: frozenset[str] = frozenset()  # hosts cut off together by a partition
-        self._steps: dict[tuple[str, str], list[str]] = {}
-        self._reset_routes()
-        self._doomed_links = {
-            frozenset((self._links[e.target].a, self._links[e.target].b))
-            for e in plan.events
-            if e.action == "link_down"
-        }
+        for event in plan.events:
+            if event.action == "link_down":
+                for way in self._both(event.target):
+                    way.doomed = True
         parted = [e.arguments["nodes"] for e in plan.events if e.action == "partition"]
         self._doomed_sides = [self._hosts_of(nodes) for nodes in parted]
+        self._down: set[str] = set()  # links
+        self._islands: frozenset[str] = frozenset()  # hosts cut off together by a partition
+        self._reset_routes()
 
-    def _shape(self, link: Link) -> None:
-        queue = link.queue_packets or DEFAULT_QUEUE
-        shape = link.latency_us, link.jitter_us, link.loss, link.bandwidth_bps, queue
-        for a, b in ((link.a, link.b), (link.b, link.a)):
-            before = self._ways.get((a, b))
-            way = self._ways[a, b] = Way(f"{self._plan.seed}/link/{link.id}/{a}/{b}", *shape)
-            if before is not None:  # reshaped: what waits and what was drawn stays
-                way.free_us, way._jitters, way._losses = before.free_us, before._jitters, before._losses
+    def _both(self, link: str) -> tuple[Way, Way]:
+        """The two directions."""
+        a, b = self._links[link].a, self._links[link].b
+        return self._ways[a, b], self._ways[b, a]
 
     def _reset_routes(self) -> None:
         self._routing = Routing(self._plan.network, self._down)
-        self._routes: dict[tuple[str, str], Route | None] = {}
-        self._paths: dict[tuple[str, str], Route | None] = {}  # whatever a partition drops
-        self._steps = {}
+        self._paths: dict[tuple[str, str], Route | None] = {}
 
     def _hosts_of(self, nodes: Iterable[str]) -> frozenset[str]:
         """Of a switch, the hosts at it are meant."""
@@ -149,16 +101,15 @@ class Wires:
     # ------------------------------------------------------------ questions
 
     def route(self, a: str, b: str) -> Route | None:
-        """None while there is no path."""
-        key = (a, b)
-        if key not in self._routes:
-            self._routes[key] = self._find(a, b)
-        return self._routes[key]
+        """None while nothing that is sent there arrives."""
+        return None if self.parted(a, b) else self.path(a, b)
 
-    def _find(self, a: str, b: str) -> Route | None:
-        return None if (a in self._islands) != (b in self._islands) else self._path(a, b)
+    def parted(self, a: str, b: str) -> bool:
+        """Whether a partition drops what arrives from the one at the other."""
+        return (a in self._islands) != (b in self._islands)
 
-    def _path(self, a: str, b: str) -> Route | None:
+    def path(self, a: str, b: str) -> Route | None:
+        """Whatever a partition drops; None where there is none."""
         key = (a, b)
         if key not in self._paths:
             self._paths[key] = self._find_path(a, b)
@@ -166,24 +117,14 @@ class Wires:
 
     def _find_path(self, a: str, b: str) -> Route | None:
         if a == b:
-            return Route(0, [], None)
+            return route_of(())
         try:
             steps = self._routing.path(a, b)
         except NoPath:
             return None
-        self._steps[a, b] = steps
         ways = [self._ways[one, other] for one, other in itertools.pairwise(steps)]
         pair = self._pairs.get((a, b))
-        latency = sum(way.latency_us for way in ways) + (pair.latency_us if pair else 0)
-        return Route(latency, ways, pair)
-
-    def crossing_us(self, now_us: int, a: str, b: str, payloads: Iterable[int]) -> int | None:
-        """When the last of these packets is there, if nothing is lost; None without a path."""
-        route = self.route(a, b)
-        if route is None or route.plain:
-            return None if route is None else now_us + route.latency_us
-        arrivals = [self._travel(now_us, route, size + PACKET_HEADERS) for size in payloads]
-        return max((at for at in arrivals if at is not None), default=None)
+        return route_of(ways if pair is None else [pair, *ways])
 
     def needs_tcp(self, a: str, b: str) -> bool:
         """Whether packets between these hosts are lost, now or when the plan cuts their path."""
@@ -194,71 +135,20 @@ class Wires:
         """Whether the plan cuts the path between these hosts, or back, at some time."""
         if any((a in side) != (b in side) for side in self._doomed_sides):
             return True
-        return bool(self._doomed_links) and (self._crosses_doomed(a, b) or self._crosses_doomed(b, a))
-
-    def _crosses_doomed(self, a: str, b: str) -> bool:
-        self._path(a, b)
-        steps = self._steps.get((a, b), [])
-        return any(frozenset(step) in self._doomed_links for step in itertools.pairwise(steps))
-
-    def survives(self, now_us: int, a: str, b: str, sent_us: int) -> bool:
-        """A packet that should be there now: was nothing cut under it, or before it?"""
-        if (a in self._islands) != (b in self._islands):
-            return False
-        return not any(sent_us < cut.at_us and self._is_hit(cut, a, b, sent_us) for cut in self._cuts)
-
-    def _is_hit(self, cut: Cut, a: str, b: str, sent_us: int) -> bool:
-        """It has not left the link when that goes down."""
-        at, pair = sent_us, self._pairs.get((a, b))
-        if pair is not None:
-            at += pair.latency_us
-        for one, other in itertools.pairwise(cut.steps.get((a, b), [])):
-            at += self._ways[one, other].latency_us
-            if {one, other} == cut.link:
-                return at > cut.at_us
-        return False
-
-    def arrival_us(self, now_us: int, route: Route, envelope_bytes: int) -> int | None:
-        """When a message sent now is there, if nothing is lost; None when a queue on its way is full."""
-        if route.plain:
-            return now_us + route.latency_us
-        return self._travel(now_us, route, wire_bytes(envelope_bytes))
-
-    def packet_us(self, now_us: int, a: str, b: str, payload_bytes: int) -> int | None:
-        """When one packet sent now is there; None when it is lost, which nobody tells its sender."""
-        route = self._path(a, b)
-        if route is None or (route.lossy and self._loses(now_us, a, b)):
-            return None
-        return self._travel(now_us, route, payload_bytes + PACKET_HEADERS)
-
-    def _draw(self, now_us: int, a: str, b: str) -> bool:
-        route = self._path(a, b)
-        assert route is not None
-        shaped = [*route.ways, *([route.pair] if route.pair else [])]
-        return any(way.loses() for way in shaped)
-
-    def _travel(self, at: int, route: Route, size: int) -> int | None:
-        if route.pair is not None:
-            at += route.pair.delay_us()
-        for way in route.ways:
-            if way.bandwidth_bps:
-                sending_us = -(-size * 8_000_000 // way.bandwidth_bps)
-                if way.free_us - at > way.queue * sending_us:
-                    return None
-                at = max(at, way.free_us) + sending_us
-                way.free_us = at
-            at += way.delay_us()
-        return at
+        paths = self.path(a, b), self.path(b, a)
+        return any(way.doomed for path in paths if path is not None for _, way in path.legs)
 
     # ------------------------------------------------------------ faults
 
     def link_down(self, link: str, now_us: int = 0) -> None:
-        known = self._links[link]
-        self._cuts.append(Cut(now_us, frozenset((known.a, known.b)), self._steps))
+        for way in self._both(link):
+            way.go_down(now_us)
         self._down.add(link)
         self._reset_routes()
 
     def link_up(self, link: str) -> None:
+        for way in self._both(link):
+            way.down = False
         self._down.discard(link)
         self._reset_routes()
 
@@ -266,13 +156,12 @@ class Wires:
         known = self._links[link]
         for name, value in changes.items():
             setattr(known, name, value)
-        self._shape(known)
+        for way in self._both(link):
+            way.reshape(known)
         self._reset_routes()
 
     def partition(self, nodes: Iterable[str]) -> None:
         self._islands = self._hosts_of(nodes)
-        self._reset_routes()
 
     def heal(self) -> None:
         self._islands = frozenset()
-        self._reset_routes()

@@ -415,6 +415,35 @@ def test_the_end_waits_for_what_is_under_way() -> None:
     assert play.count(s.Quiet) == 1
 
 
+@pytest.mark.parametrize(
+    ("cut", "repair"),
+    [(("link_down", "l1"), ("link_up", "l1")), (("partition", "west"), ("heal", ""))],
+)
+def test_the_end_waits_until_tcp_has_tried_again(cut: tuple[str, str], repair: tuple[str, str]) -> None:
+    """After a cut of four seconds a stream may be silent for four more, and has not lost anything."""
+    nodes = {"nodes": ["B1"]} if cut[0] == "partition" else {}
+    play = with_events(
+        Event("clients", 5_900_000, *cut, nodes),  # type: ignore[arg-type]
+        Event("clients", 9_900_000, *repair),  # type: ignore[arg-type]
+    )
+    play.until(60 * SECOND)
+    repaired = next(t for t, kind, action, _ in play.kinds() if (kind, action) == ("FAULT_ENDED", cut[0]))
+    ended = play.kinds()[-1]
+    assert ended[1] == "RUN_ENDED"
+    assert ended[0] - repaired >= 4 * SECOND
+    assert play.end == s.Finish("done")
+
+
+def test_a_cut_long_ago_holds_nobody_up() -> None:
+    play = with_events(
+        Event("clients", SECOND, "link_down", "l1"), Event("clients", 2 * SECOND, "link_up", "l1")
+    )
+    play.until(60 * SECOND)
+    calm = with_events()
+    calm.until(60 * SECOND)
+    assert play.kinds()[-1] == calm.kinds()[-1]
+
+
 def test_endless_traffic_does_not_keep_a_run_for_ever() -> None:
     play = began(plan())
     while play.end is None and play.now < 200 * SECOND:

@@ -111,6 +111,28 @@ SCENARIOS = {
             "parameters: {symbol: YHOO}}}",
         ),
         Scenario(
+            "bottleneck",
+            # A far and a near sender, whose packets meet at a slow link that has seldom room for both.
+            """
+  nodes: {far: {}, near: {}, end: {}, s: {kind: switch}, t: {kind: switch}}
+  links:
+    - {between: [far, s], latency: 61ms}
+    - {between: [near, s], latency: 3ms}
+    - {between: [s, t], latency: 7ms, bandwidth: 500 kbit/s}
+    - {between: [t, end], latency: 2ms}""",
+            brokers="""B1: {node: far}
+  B2: {node: near}
+  B3: {node: end}""",
+            overlay="{links: [[B1, B3], [B2, B3]]}",
+            publishers="""
+    kind: publisher
+    for_each: [{at: B1, symbol: YHOO, rate: 7/s}, {at: B2, symbol: IBM, rate: 8/s}]
+    broker: "{at}"
+    publish: {source: stock, rate: "{rate}", payload: 900B, parameters: {symbol: "{symbol}"}}""",
+            subscribers="""
+  all: {kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK']"]}""",
+        ),
+        Scenario(
             "loss",
             "{generator: chain, nodes: 4, link: {latency: [8ms, 12ms], loss: 2%}}",
             duration="40s",

@@ -115,6 +115,26 @@ def test_order_is_kept_under_jitter_and_loss(tmp_path: Path) -> None:
         assert numbers[:60] == list(range(1, 61))  # the last ones may still be held up
 
 
+def bursts(tmp_path: Path, queue_packets: int) -> list[dict[str, Any]]:
+    plan = chain(3, bandwidth_bps=100_000, queue_packets=queue_packets)
+    publisher = plan.clients[0].publications
+    assert publisher is not None
+    publisher.period_us, publisher.count = 1_000, 60
+    return simulate(plan, tmp_path)
+
+
+def test_a_full_queue_costs_time_and_never_order(tmp_path: Path) -> None:
+    """A burst that no queue holds: TCP repairs what was dropped, and what came behind it waits."""
+    events = bursts(tmp_path, 3)
+    published = [e["message"] for e in of_kind(events, "PUBLISHED")]
+    assert len(published) == 60
+    roomy = {e["node"]: e["t_us"] for e in of_kind(bursts(tmp_path, 1000), "DELIVERED")}  # the last one each
+    for subscriber in ("s1", "s2"):
+        got = [e for e in of_kind(events, "DELIVERED") if e["node"] == subscriber]
+        assert [e["message"] for e in got] == published
+        assert got[-1]["t_us"] > roomy[subscriber] + 100_000
+
+
 def test_a_killed_broker_comes_back_and_routes_are_repaired(tmp_path: Path) -> None:
     faults = [
         Event("publishers", 5_000_000, "kill", "B1"),
@@ -233,6 +253,14 @@ def test_a_link_cut_for_a_moment_delays_and_loses_nothing(tmp_path: Path) -> Non
     assert max(delays) > 1_000_000
 
 
+def test_a_run_does_not_end_while_tcp_holds_something(tmp_path: Path) -> None:
+    """The link is back a moment before the end: the next try is seconds away."""
+    cut = Event("publishers", 14_000_000, "link_down", "l1"), Event("publishers", 19_900_000, "link_up", "l1")
+    events = simulate(chain(2, list(cut)), tmp_path)
+    published = [e["message"] for e in of_kind(events, "PUBLISHED")]
+    assert [e["message"] for e in of_kind(events, "DELIVERED") if e["node"] == "s1"] == published
+
+
 def test_a_dial_into_a_cut_path_knocks_every_second(tmp_path: Path) -> None:
     """As captured: a connection that was hard to make begins with one packet, and takes a round trip more."""
     faults = [
@@ -313,3 +341,17 @@ def test_what_the_simulator_cannot_run_is_warned_of(tmp_path: Path) -> None:
     assert engine.execute(lambda event: None) == 0
     (warning,) = folder.read_manifest().warnings
     assert plan.phases[0].name in warning
+
+
+def test_deliveries_of_clients_that_are_gone_are_still_counted(tmp_path: Path) -> None:
+    plan = chain(2, [Event("publishers", 10_000_000, "leave", "s1")])
+    log = SimulatedLog(tmp_path / "x.jsonl")
+    simulator = Simulator(plan, log, lambda tell: None)
+    simulator.begin()
+    counts = [0]
+    while simulator.step(10):
+        counts.append(simulator.delivered())
+    log.close()
+    assert counts == sorted(counts)
+    delivered = (tmp_path / "x.jsonl").read_text().count('"DELIVERED"')
+    assert simulator.delivered() == delivered > 20

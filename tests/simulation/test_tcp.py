@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.simulation.agenda import Agenda
+from testbed.simulation.agenda import Agenda, Call
 from testbed.simulation.kerneltimer import fires_us
-from testbed.simulation.tcp import End, connect
+from testbed.simulation.tcp import End, Transmit, connect
 
 WAY_US = 10_000  # one way
 Lost = Callable[[int, int], bool]  # (time, number of the packet in its direction)
@@ -30,17 +31,16 @@ class Wire:
             self.agenda, self._way(0, lost, self.packets), self._way(1, lost_back, None), 2 * way_us
         )
 
-    def _way(
-        self, direction: int, lost: Lost, notes: list[tuple[int, int]] | None
-    ) -> Callable[[int], int | None]:
-        def transmit(size: int) -> int | None:
+    def _way(self, direction: int, lost: Lost, notes: list[tuple[int, int]] | None) -> Transmit:
+        def transmit(size: int, call: Call, a: Any, b: Any) -> None:
             now = self.agenda.now_us
             self._numbers[direction] += 1
             if notes is None:
                 self.acknowledged.append(now)
             elif size:
                 notes.append((now, size))
-            return None if lost(now, self._numbers[direction]) else now + self._way_us
+            if not lost(now, self._numbers[direction]):
+                self.agenda.at(now + self._way_us, call, a, b)
 
         return transmit
 
@@ -140,20 +140,21 @@ def test_the_window_grows_to_twice_what_was_used() -> None:
     assert sum(at == 1_095_000 for at, _ in wire.packets) == 16
 
 
-def test_what_is_on_its_way_can_be_lost_late() -> None:
-    agenda = Agenda(0)
-    arrived: list[int] = []
-    ends = connect(
-        agenda,
-        lambda size: agenda.now_us + WAY_US,
-        lambda size: agenda.now_us + WAY_US,
-        2 * WAY_US,
-        lambda sent_us: sent_us > 0,  # what left at zero is lost under way
-    )
-    ends[0].write(100, lambda a, b: arrived.append(agenda.now_us), None, None)
-    while agenda.run(1000):
-        pass
-    assert arrived == [250_000]  # a probe, on the tick after a round trip and 200 ms
+def test_what_was_lost_before_anybody_followed_is_sent_again_first() -> None:
+    wire = Wire(lambda at, number: False)
+    wire.agenda.at(5_000, lambda a, b: wire.end.write_again(100, wire._arrive, 1, None))
+    wire.say(5_000, 2, 200)
+    wire.run()
+    assert wire.packets[0] == (5_000, 200)  # nobody knows yet
+    assert [message for _, message in wire.arrived] == [1, 2]
+    assert wire.end.idle
+
+
+def test_a_packet_that_is_already_lost_costs_the_probes_time() -> None:
+    wire = Wire(lambda at, number: False)
+    wire.agenda.at(0, lambda a, b: wire.end.write_again(100, wire._arrive, 1, None))
+    wire.run()
+    assert wire.arrived == [(250_000, 1)]  # a probe, on the tick after a round trip and 200 ms
 
 
 def test_a_single_loss_costs_the_probes_time() -> None:

@@ -18,6 +18,7 @@ import msgspec
 from protos.records import Kind, LogEvent
 from testbed.emulation.runner import gates, stimuli
 from testbed.emulation.runner.faults import OPENING, FaultWindows, at_once
+from testbed.emulation.runner.silence import Silence
 from testbed.emulation.runner.states import Roster, State, how_it_ended
 from testbed.emulation.runner.stimuli import Effects, Finish, Record, Tell, Warn
 from testbed.topology.plan import Event, Phase, Plan
@@ -56,6 +57,7 @@ class Timeline:
         self._checking = False
         self._timed_out = False
         self._quiet_since = 0
+        self._silence = Silence()
         lossy = any(link.loss for link in plan.network.links) or any(pair.loss for pair in plan.network.pairs)
         self._quiet_look_us = QUIET_LOOK_LOSSY_US if lossy else QUIET_LOOK_US
 
@@ -99,7 +101,11 @@ class Timeline:
             return due
         if self.stage == "running":
             return [self.phase_ready_us + self.phase.run_for_us]
-        return [self._quiet_since + QUIET_LIMIT_US]
+        return [self._quiet_limit_us]
+
+    @property
+    def _quiet_limit_us(self) -> int:
+        return max(self._quiet_since, self._silence.until_us) + QUIET_LIMIT_US
 
     @property
     def phase(self) -> Phase:
@@ -255,8 +261,8 @@ class Timeline:
             return self._advance_gate(now_us)
         if self.stage == "running" and now_us >= self.phase_ready_us + self.phase.run_for_us:
             return self._next_phase(now_us)
-        if self.stage == "quieting" and now_us >= self._quiet_since + QUIET_LIMIT_US:
-            text = f"traffic had not ceased {QUIET_LIMIT_US / 1e6:g} s after the last phase"
+        if self.stage == "quieting" and now_us >= self._quiet_limit_us:
+            text = f"traffic had not ceased {(now_us - self._quiet_since) / 1e6:g} s after the last phase"
             return [Warn(text), *self._finish(now_us, "done", "")]
         return []
 
@@ -278,6 +284,9 @@ class Timeline:
     def _change_network(self, now_us: int, event: Event) -> Effects:
         change = stimuli.ChangeNetwork(event.action, event.target, event.arguments)  # type: ignore[arg-type]
         arguments = msgspec.json.encode(event.arguments).decode() if event.arguments else ""
+        self._silence.changed(now_us, event.action, event.target)
+        if event.arguments.get("loss"):
+            self._quiet_look_us = QUIET_LOOK_LOSSY_US
         if event.action in OPENING:
             return [self._faults.begin(now_us, event.action, event.target, arguments), change]
         self._faults.repair(event.action, event.target)
@@ -396,7 +405,8 @@ class Timeline:
 
     def _look_at_quiet(self, now_us: int, look: stimuli.Look) -> Effects:
         before, self._before = self._before, look
-        if before is not None and gates.traffic_counters(before) == gates.traffic_counters(look):
+        still = before is not None and gates.traffic_counters(before) == gates.traffic_counters(look)
+        if still and now_us >= self._silence.until_us:
             return self._finish(now_us, "done", "")
         self._look_at = now_us + self._quiet_look_us
         return []
