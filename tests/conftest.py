@@ -16,7 +16,9 @@ import hypothesis
 import pytest
 
 # No test asserts a time: on a busy machine any example may take long.
-hypothesis.settings.register_profile("testbed", deadline=None)
+hypothesis.settings.register_profile(
+    "testbed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("testbed")
 
 ROOT = Path(__file__).resolve().parent.parent

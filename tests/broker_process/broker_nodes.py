@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import random
 import socket
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from nursery import nursery
+from ports import free_port
 
 from broker_grpc.handshake import hello, read_hello
 from broker_grpc.limits import Limits
@@ -21,16 +20,8 @@ from protos.envelope import VERSION, decode, encode
 from protos.messages import Envelope
 from protos.records import LogEvent
 
-PATIENCE_S = 20
-
-
-def free_port() -> int:
-    """Below the range from which outgoing connections get theirs: a restarted broker finds its port free."""
-    while True:
-        port = random.randrange(15_000, 32_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+PATIENCE_S = 60
+UNHURRIED = {"hello_timeout_us": PATIENCE_S * 1_000_000}
 
 
 class BrokerNode:
@@ -61,7 +52,7 @@ class BrokerNode:
             "broker": name,
             "listen": self.address,
             "neighbours": neighbours or [],
-            "options": options or {},
+            "options": {**UNHURRIED, **(options or {})},
             "algorithm": {},
             "seed": 1,
             "events": str(self.events),
@@ -125,13 +116,10 @@ class BrokerNode:
         return self._log.read_text()
 
     def logged(self, kind: str = "") -> list[LogEvent]:
-        found = []
-        for line in self.events.read_bytes().split(b"\n"):
-            if line:
-                event = msgspec.json.decode(line, type=LogEvent)
-                if not kind or event.kind == kind:
-                    found.append(event)
-        return found
+        """Whole lines: the last one may be half written."""
+        lines = self.events.read_bytes().split(b"\n")[:-1]
+        events = [msgspec.json.decode(line, type=LogEvent) for line in lines if line]
+        return [event for event in events if not kind or event.kind == kind]
 
 
 class Poker:
@@ -145,7 +133,7 @@ class Poker:
 
     async def greet(self, incarnation: int = 1, kind: Any = "client") -> Poker:
         await self.stream.write(hello(self.name, kind, incarnation))
-        self.broker = await read_hello(self.stream, "broker", Limits())
+        self.broker = await read_hello(self.stream, "broker", Limits(**UNHURRIED))
         return self
 
     async def send(self, body: Any, request: int = 0) -> None:

@@ -48,7 +48,7 @@ class Child:
 class Nursery:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
-        self._socket.settimeout(60)
+        self._socket.settimeout(120)
         environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{HERE}"}
         command = [sys.executable, str(HERE / "nursery.py"), str(theirs.fileno())]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)

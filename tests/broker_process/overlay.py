@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from broker_nodes import BrokerNode
+from broker_nodes import PATIENCE_S, BrokerNode
 
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.tls import Authority
@@ -60,7 +60,7 @@ class Overlay:
         import asyncio
 
         last: object = None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 states = [node.status() for node in self.nodes]
                 sent = sum(state["control_sent"] for state in states)

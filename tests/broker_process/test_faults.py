@@ -7,17 +7,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from broker_nodes import Poker
+from broker_nodes import PATIENCE_S, Poker
 from overlay import Overlay, check_deliveries
 
 from broker_grpc.client import Client
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.errors import ProtocolError
 from broker_grpc.transport import LINK, StreamLost
-from protos.messages import DiscoveryRequest, Subscription
+from protos.messages import Ack, DiscoveryRequest, Subscription
 from protos.records import LogEvent
 
-PATIENCE_S = 20
+ALL = 1_000_000  # notifications, more than ever come
 
 
 def events_of(*paths: Path) -> list[LogEvent]:
@@ -32,8 +32,8 @@ async def test_a_neighbour_killed_in_mid_stream(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.jsonl" for name in ("alice", "bob", "carol")]
     async with (
         Client(overlay[1].address, id="alice", events=paths[0]) as alice,
-        Client(overlay[3].address, id="bob", events=paths[1]) as bob,
-        Client(overlay[1].address, id="carol", events=paths[2]) as carol,
+        Client(overlay[3].address, id="bob", events=paths[1], notifications=ALL) as bob,
+        Client(overlay[1].address, id="carol", events=paths[2], notifications=ALL) as carol,
     ):
         await alice.advertise("[class,eq,'X'],[n,isPresent,0]")
         await bob.subscribe("[class,eq,'X'],[n,>,20]")
@@ -85,6 +85,7 @@ async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> Non
     paths = [tmp_path / "alice.jsonl", tmp_path / "bob.jsonl"]
     deaf = await Poker(overlay[2].address, "deaf").greet()
     await deaf.send(Subscription("", "deaf", parse_filter("[class,eq,'X']").predicates), request=1)
+    assert isinstance((await deaf.receive()).body, Ack)
     async with (
         Client(overlay[1].address, id="alice", events=paths[0]) as alice,
         Client(overlay[2].address, id="bob", events=paths[1]) as bob,

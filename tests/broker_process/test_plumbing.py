@@ -11,7 +11,7 @@ from typing import Any
 
 import grpc.aio
 import pytest
-from broker_nodes import BrokerNode, Poker
+from broker_nodes import PATIENCE_S, BrokerNode, Poker
 from flood_machine import FloodMachine
 
 from broker_grpc.clients import ClientGate
@@ -42,6 +42,7 @@ def broker(tmp_path: Path) -> Iterator[BrokerNode]:
 @pytest.fixture
 async def poker(broker: BrokerNode) -> AsyncIterator[Poker]:
     poker = await Poker(broker.address, "alice").greet()
+    await broker.wait_for(clients=1)  # its hello leaves a broker before the client is taken in
     yield poker
     await poker.close()
 
@@ -184,6 +185,7 @@ async def test_a_broker_that_claims_anothers_id_is_refused(tmp_path: Path) -> No
 async def test_a_broker_that_connects_twice_has_one_link(tmp_path: Path) -> None:
     node = BrokerNode(tmp_path, "B1", [{"id": "B2", "address": "127.0.0.1:1", "dial": False}]).start()
     first = await Poker(node.address, "B2", method=LINK).greet(kind="broker")
+    await node.wait_for(links=1)
     with pytest.raises(ProtocolError, match="already connected"):
         await Poker(node.address, "B2", method=LINK).greet(kind="broker")
     second = await Poker(node.address, "B2", method=LINK).greet(kind="broker", incarnation=2)
@@ -243,7 +245,7 @@ async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
     session = Session("alice", "client", 1, Broken(b""), Limits())
     session.send(b"x")
     await session.write_loop()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_S):
         await session.drained()
 
 
@@ -297,13 +299,11 @@ async def test_a_client_that_never_reads_costs_bounded_memory_and_nobody_else(tm
     reader = await Poker(node.address, "reader").greet()
     sender = await Poker(node.address, "alice").greet()
     await node.wait_for(clients=3)
-    received = asyncio.create_task(count_received(reader, 6000))
     before = resident(node.process.pid)
     for number in range(6000):
         await sender.send(publication(number, size=2000))
-        if number % 200 == 0:
-            await asyncio.sleep(0)
-    assert await received == 6000
+        if number % 100 == 99:  # the reader keeps up, however busy the machine is
+            assert await count_received(reader, 100) == 100
     status = node.status()
     assert status["dropped"] > 3000
     assert resident(node.process.pid) - before < 40 << 20
@@ -388,24 +388,26 @@ async def test_a_full_disk_does_not_stop_a_broker(tmp_path: Path) -> None:
 
 
 async def test_deadlines_are_met_to_a_fraction_of_a_millisecond(tmp_path: Path) -> None:
-    node = BrokerNode(tmp_path, "B1", options={"tick_us": 10_300}).start()
+    """A few in a row show it: others may be late because the machine is busy, and one may be lucky."""
+    node = BrokerNode(tmp_path, "B1", options={"tick_us": 10_300, "log_flush_us": 100_000}).start()
     poker = await Poker(node.address, "alice").greet()
-    await asyncio.sleep(1)
+    async with asyncio.timeout(5 * PATIENCE_S):
+        late: list[int] = []
+        while not any(max(late[n : n + 5]) < 400 for n in range(len(late) - 4)):
+            await asyncio.sleep(0.1)
+            late = [event.duration_us for event in node.logged("SAMPLED")]
     await poker.close()
-    node.stop()
-    late = sorted(event.duration_us for event in node.logged("SAMPLED"))
-    assert len(late) > 10
-    assert late[0] < 400  # the others may be late because the machine is busy
+    assert node.stop() == 0
 
 
 def test_the_loop_waits_for_less_than_a_millisecond() -> None:
-    """epoll alone would wait for a whole one."""
+    """epoll alone would never: it waits for a whole one. A busy machine makes many waits longer."""
+    waits: list[float] = []
     with SparingSelector() as selector:
-        waits = []
-        for _ in range(50):
-            start = time.perf_counter()
+        while len(waits) < 50 or (min(waits) >= 0.0009 and len(waits) < 20_000):
+            start = time.monotonic()
             selector.select(0.0003)
-            waits.append(time.perf_counter() - start)
+            waits.append(time.monotonic() - start)
     assert 0.0003 <= min(waits) < 0.0009
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from broker_nodes import BrokerNode, Poker
+from broker_nodes import PATIENCE_S, BrokerNode, Poker
 from overlay import Overlay
 
 from broker_grpc.client import Client, NotConnected
@@ -48,7 +48,7 @@ async def test_a_publication_over_mutual_tls(pair: Overlay, authority: Authority
         await pair.settled()
         await alice.publish("[class,'X']")
         for client in (bob, carol):
-            assert (await asyncio.wait_for(anext(client), 10)).publisher == "alice"
+            assert (await asyncio.wait_for(anext(client), PATIENCE_S)).publisher == "alice"
 
 
 async def test_without_a_certificate_nobody_comes_in(pair: Overlay, tmp_path: Path) -> None:

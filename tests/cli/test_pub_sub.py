@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
 sys.path.insert(0, str(ROOT / "tests" / "broker_process"))
 
 from broker_nodes import BrokerNode  # noqa: E402
@@ -40,25 +41,27 @@ testbed.__test__ = False  # type: ignore[attr-defined]
 
 
 def test_what_one_publishes_the_other_prints(broker: BrokerNode) -> None:
-    text = testbed("sub", broker.address, "[class,eq,'STOCK'],[price,>,10]", "--count", "2", "--wait", "20")
+    text = testbed("sub", broker.address, "[class,eq,'STOCK'],[price,>,10]", "--count", "2", "--wait", "120")
     detail = testbed("sub", broker.address, "[class,eq,'STOCK']", "--count", "1", "--json", "--id", "bob")
     for subscriber in (text, detail):
         assert subscriber.stderr is not None
         assert subscriber.stderr.readline().startswith("subscribed at 127.0.0.1:")
     publisher = testbed("pub", broker.address, "--id", "alice", "--payload", "hello", "--repeat", "2")
-    out = publisher.communicate("[class,'STOCK'],[price,18.5]\n[class,'STOCK'],[price,9]\n", timeout=30)
+    out = publisher.communicate(
+        "[class,'STOCK'],[price,18.5]\n[class,'STOCK'],[price,9]\n", timeout=PATIENCE_S
+    )
     assert "published 4" in out[1]
-    assert text.communicate(timeout=30)[0] == "[class,'STOCK'],[price,18.5]\n" * 2
+    assert text.communicate(timeout=PATIENCE_S)[0] == "[class,'STOCK'],[price,18.5]\n" * 2
     assert text.returncode == 0
-    shown = json.loads(detail.communicate(timeout=30)[0])
+    shown = json.loads(detail.communicate(timeout=PATIENCE_S)[0])
     assert (shown["publisher"], shown["payload"], shown["hops"]) == ("alice", "hello", 0)
     assert shown["attributes"] == {"class": "STOCK", "price": 18.5}
-    assert 0 < shown["delay_us"] < 30_000_000
+    assert 0 < shown["delay_us"] < PATIENCE_S * 1_000_000
 
 
 def test_too_few_publications_are_code_one(broker: BrokerNode) -> None:
     lonely = testbed("sub", broker.address, "[class,eq,'X']", "--count", "1", "--wait", "0.5")
-    _, told = lonely.communicate(timeout=30)
+    _, told = lonely.communicate(timeout=PATIENCE_S)
     assert lonely.returncode == 1
     assert "0 of 1 came, and then none for 0.5 s" in told
 
@@ -76,7 +79,7 @@ def test_too_few_publications_are_code_one(broker: BrokerNode) -> None:
 )
 def test_errors_are_sentences(arguments: list[str], message: str) -> None:
     failed = testbed(*arguments)
-    _, error = failed.communicate(timeout=30)
+    _, error = failed.communicate(timeout=PATIENCE_S)
     assert failed.returncode in (1, 2)
     assert message in error
     assert "Traceback" not in error

@@ -16,7 +16,7 @@ from testbed.emulation.runner.fidelity import read_events
 from testbed.runfolder import RunFolder
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 400
+PATIENCE_S = 900
 
 PAIR = """
 name: {name}
@@ -93,7 +93,7 @@ def guests_of(results: Path) -> dict[int, bytes]:
 
 
 def wait_until_gone(results: Path) -> None:
-    deadline = time.monotonic() + 180  # of a clock that a busy machine does not slow
+    deadline = time.monotonic() + 300  # of a clock that a busy machine does not slow
     while (left := guests_of(results)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert left == {}

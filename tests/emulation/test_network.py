@@ -27,7 +27,7 @@ def outcomes(repository: Path) -> dict[str, dict[str, Any]]:
         process = guest.start([sys.executable, network_checks.__file__])
         lines = []
         with contextlib.suppress(GuestTimeout):  # what was tried until then still counts
-            for line in process.lines(timeout=480):
+            for line in process.lines(timeout=1800):
                 lines += [line] if line.startswith("{") else []
     return {outcome["check"]: outcome for outcome in map(json.loads, lines)}
 

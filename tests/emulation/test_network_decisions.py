@@ -231,7 +231,7 @@ def test_only_the_recorded_process_is_ended(tmp_path: Path) -> None:
         (tmp_path / "made").mkdir()
         removed = created.remove_created(tmp_path)
         assert removed == [f"process {ours.pid} (ours)", f"folder {tmp_path / 'made'}"]
-        assert ours.wait(5) != 0
+        assert ours.wait(60) != 0
         assert other.poll() is None
         assert created.remove_created(tmp_path) == []
     finally:

@@ -23,7 +23,7 @@ from testbed.emulation.runner.stimuli import ProcessEnded, ProcessReady, Stimulu
 from testbed.topology.plan import Event, Program
 
 sys.path.insert(0, str(Path(__file__).parent))
-from loopback import PATIENCE_S, SECOND, Runner, chain, folder_for
+from loopback import SECOND, Runner, chain, folder_for, once, recovered
 
 
 def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:
@@ -54,13 +54,16 @@ def test_a_crash_aborts_and_is_noticed_at_once(tmp_path: Path) -> None:
 
 def test_a_crashed_broker_is_restarted_and_the_overlay_recovers(tmp_path: Path) -> None:
     plan = chain(on_crash="restart")
-    plan.phases[-1].run_for_us = 6 * SECOND
+    plan.phases += [once(tmp_path / "crashed"), recovered(plan)]
     runner = Runner(plan, tmp_path)
     runner.wait_for(state="ready")
     runner.crash("B2")
+    runner.wait_for(state="crashed")
+    (tmp_path / "crashed").touch()
     assert runner.end() == 0
     faults = [(event.kind, event.type, event.detail) for event in runner.harness() if "FAULT" in event.kind]
     assert faults == [("FAULT_STARTED", "crash", "B2"), ("FAULT_ENDED", "crash", "B2")]
+    assert all(event.content == "" for event in runner.harness() if event.kind == "FAULT_ENDED"), "in the run"
     started = [
         event.detail for event in read_events(runner.folder.events / "B2.jsonl") if event.kind == "STARTED"
     ]
@@ -88,8 +91,8 @@ def test_a_dead_process_is_over_though_something_of_it_holds_its_line(tmp_path: 
 
 def test_events_kill_and_start_a_broker(tmp_path: Path) -> None:
     plan = chain()
-    plan.phases[-1].run_for_us = 5 * SECOND
-    plan.events = [Event("brokers", SECOND, "kill", "B3"), Event("brokers", 2 * SECOND, "start", "B3")]
+    plan.phases.append(recovered(plan))
+    plan.events = [Event("brokers", SECOND // 2, "kill", "B3"), Event("brokers", SECOND, "start", "B3")]
     runner = Runner(plan, tmp_path)
     assert runner.end() == 0
     faults = [(event.kind, event.type) for event in runner.harness() if "FAULT" in event.kind]
@@ -145,11 +148,7 @@ def test_a_killed_runner_leaves_a_readable_folder_and_no_process(tmp_path: Path)
     runner.wait_for(state="ready")
     assert len(runner.pids()) >= 4
     runner.process.kill()
-    runner.process.wait()
-    deadline = time.monotonic() + PATIENCE_S
-    while runner.pids() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert runner.pids() == []
+    runner.wait_until_gone()
     manifest = runner.folder.read_manifest()
     assert (manifest.status, manifest.reason) == ("aborted", "the runner was killed")
     for broker in ("B1", "B2", "B3"):
@@ -169,10 +168,7 @@ def test_a_runner_that_dies_with_reports_unread_is_cleared_up_after(tmp_path: Pa
     while "B2" in map(runner._name, runner.pids()):
         time.sleep(0.01)
     runner.process.kill()
-    runner.process.wait()
-    deadline = time.monotonic() + PATIENCE_S
-    while runner.pids() and time.monotonic() < deadline:
-        time.sleep(0.1)
+    runner.wait_until_gone()
     manifest = runner.folder.read_manifest()
     assert (manifest.status, manifest.reason) == ("aborted", "the runner was killed")
 

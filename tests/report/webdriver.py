@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+
+from ports import free_port
 
 SWITCHES = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -66,8 +67,8 @@ class Browser:
         return self._call("POST", f"{self.session}/execute/sync", {"script": script, "args": arguments})
 
     def run_until_done(self, script: str) -> Any:
-        """The value that `script` hands to its last argument, a function, within 40 s."""
-        self._call("POST", f"{self.session}/timeouts", {"script": 40_000})
+        """The value that `script` hands to its last argument, a function, within 110 s."""
+        self._call("POST", f"{self.session}/timeouts", {"script": 110_000})
         return self._call("POST", f"{self.session}/execute/async", {"script": script, "args": []})
 
     def tool(self, command: str, **parameters: object) -> Any:
@@ -103,9 +104,3 @@ class Browser:
         finally:
             self.driver.terminate()
             self.driver.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -23,7 +23,7 @@ def test_quickstart_shows_the_tables_and_writes_the_report(tmp_path: Path, repos
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     for title in ("Delay per delivery", "Hops", "Messages and bytes", "Fidelity: pass"):

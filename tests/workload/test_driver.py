@@ -7,20 +7,26 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from broker_grpc.clock import RunClock
+from broker_grpc.content.language import parse_filter
 from protos.records import LogEvent
 from testbed.topology.plan import Client, PublicationPlan, SubscriptionPlan
 from testbed.workload.driver import DriverConfig
+from testbed.workload.script import advertisements_of
+from testbed.workload.sources import publications
 from testbed.workload.subscriptions import filters
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "broker_process"))
 
+from broker_nodes import PATIENCE_S  # noqa: E402
 from nursery import nursery  # noqa: E402
 from overlay import Overlay, check_deliveries  # noqa: E402
 
@@ -31,7 +37,7 @@ class DriverProcess:
         path.write_bytes(msgspec.json.encode(config))
         self.events = folder / f"clients-{config.node}.jsonl"
         self._control, theirs = socket.socketpair()
-        self._control.settimeout(20)
+        self._control.settimeout(PATIENCE_S)
         self.process = nursery().start("driver", path, folder / "driver.log", theirs)
         theirs.close()
         self._lines = self._control.makefile("rb")
@@ -61,10 +67,12 @@ class DriverProcess:
     def close(self) -> int:
         self._lines.close()
         self._control.close()
-        return self.process.wait(20)
+        return self.process.wait(PATIENCE_S)
 
     def logged(self) -> list[LogEvent]:
-        return [msgspec.json.decode(line, type=LogEvent) for line in self.events.read_bytes().splitlines()]
+        """Whole lines: the last one may be half written."""
+        lines = self.events.read_bytes().split(b"\n")[:-1]
+        return [msgspec.json.decode(line, type=LogEvent) for line in lines]
 
 
 @pytest.fixture
@@ -87,23 +95,34 @@ def subscribers() -> list[Client]:
     ]
 
 
-def driver(tmp_path: Path, overlay: Overlay, *clients: Client) -> DriverProcess:
-    return DriverProcess(tmp_path, DriverConfig("h1", list(clients), overlay.addresses, str(tmp_path)))
+def driver(tmp_path: Path, overlay: Overlay, *clients: Client, clock_offset_us: int = 0) -> DriverProcess:
+    config = DriverConfig("h1", list(clients), overlay.addresses, str(tmp_path), clock_offset_us)
+    return DriverProcess(tmp_path, config)
+
+
+def matching(published: Client, subscriber: Client) -> int:
+    """How many of its publications this subscriber wants."""
+    assert published.publications is not None
+    wanted = parse_filter(subscriber.subscriptions[0].filter)
+    content = islice(publications(published.publications, published.seed), published.publications.count)
+    return sum(wanted.matches(attributes) for attributes in content)
 
 
 async def test_a_run_with_three_rate_classes(tmp_path: Path, overlay: Overlay) -> None:
-    subs = subscribers()
-    load = driver(tmp_path, overlay, publisher(count=200), *subs)
+    subs, pub = subscribers(), publisher(count=200)
+    # The routes are there before the first publication, however long a busy machine takes to make them.
+    herald = Client("a1", "h1", "B1", advertisements=advertisements_of(pub))
+    load = driver(tmp_path, overlay, herald, pub, *subs)
     assert await load.hear() == {"event": "ready"}
-    load.tell("start", *(client.id for client in subs))
-    await load.hear_of("started", *(client.id for client in subs))
+    load.tell("start", "a1", *(client.id for client in subs))
+    await load.hear_of("started", "a1", *(client.id for client in subs))
+    await overlay.settled()
     load.tell("start", "p1")
     await load.hear_of("started", "p1")
-    await overlay.settled()
-    async with asyncio.timeout(20):
-        while (await load.status())["s-high"]["delivered"] < 200:  # the one that is farthest away
+    due = {client.id: matching(pub, client) for client in subs}
+    async with asyncio.timeout(PATIENCE_S):
+        while due != {id_: (await load.status())[id_]["delivered"] for id_ in due}:
             await asyncio.sleep(0.05)
-    await asyncio.sleep(0.3)
     status = await load.status()
     assert status["s-high"] == {
         "connected": True, "subscribed": 1, "wanted": 1, "published": 0, "delivered": 200,
@@ -125,21 +144,20 @@ async def test_a_run_with_three_rate_classes(tmp_path: Path, overlay: Overlay) -
 
 
 async def test_the_schedule_does_not_drift(tmp_path: Path, overlay: Overlay) -> None:
-    load = driver(tmp_path, overlay, publisher(period_us=5_000, count=300))
+    """Each publication is late by itself (this machine is busy). If that added up, none after a thousand
+    would ever be as punctual again as the first ones were."""
+    period_us = 2_000
+    load = driver(tmp_path, overlay, publisher(period_us))
     await load.hear()
     load.tell("start", "p1")
     await load.hear_of("started", "p1")
-    async with asyncio.timeout(20):
-        while (await load.status())["p1"]["published"] < 300:
-            await asyncio.sleep(0.05)
-    load.close()
-    times = [event.t_us for event in load.logged() if event.kind == "PUBLISHED"]
-    assert len(times) == 300
-    # Each publication is late by itself (this machine is busy), but lateness never adds up.
-    span = times[-1] - times[0]
-    assert abs(span - 299 * 5_000) < 100_000
-    late = sorted(t - times[0] - n * 5_000 for n, t in enumerate(times))
-    assert late[150] - late[0] < 10_000
+    late: list[int] = []
+    async with asyncio.timeout(PATIENCE_S):
+        while len(late) <= 1_000 or min(late[1_000:]) - min(late[:100]) > 5_000:
+            await asyncio.sleep(0.5)
+            times = [event.t_us for event in load.logged() if event.kind == "PUBLISHED"]
+            late = [t - n * period_us for n, t in enumerate(times)]
+    assert load.close() == 0
 
 
 async def test_kill_start_again_and_quiet(tmp_path: Path, overlay: Overlay) -> None:
@@ -157,31 +175,37 @@ async def test_kill_start_again_and_quiet(tmp_path: Path, overlay: Overlay) -> N
     load.tell("start", "p1", "nobody")
     heard = [await load.hear() for _ in range(2)]
     assert {message["event"]: message["client"] for message in heard} == {"started": "p1", "failed": "nobody"}
-    await asyncio.sleep(0.3)
+    async with asyncio.timeout(PATIENCE_S):
+        while (await load.status())["p1"]["published"] <= 5:
+            await asyncio.sleep(0.05)
     load.tell("quiet")
     load.tell("nonsense")
     published = (await load.status())["p1"]["published"]
-    assert published > 5
     await asyncio.sleep(0.3)
     assert (await load.status())["p1"]["published"] == published
     load.tell("shutdown")
-    assert load.process.wait(20) == 0
+    assert load.process.wait(PATIENCE_S) == 0
     ids = [event.message for event in load.logged() if event.kind == "PUBLISHED"]
     assert len(ids) == len(set(ids))
 
 
 async def test_timed_subscriptions(tmp_path: Path, overlay: Overlay) -> None:
-    late = SubscriptionPlan("[class,eq,'A']", at_us=200_000, until_us=500_000)
-    load = driver(tmp_path, overlay, Client("c1", "h1", "B1", subscriptions=[late]))
+    """Never early. How late is up to the machine here; `test_script.py` has a clock that is exact."""
+    late = SubscriptionPlan("[class,eq,'A']", at_us=200_000, until_us=3_000_000)
+    clock = RunClock()
+    client = Client("c1", "h1", "B1", subscriptions=[late])
+    load = driver(tmp_path, overlay, client, clock_offset_us=clock.offset_us)
     await load.hear()
+    before = clock.now_us()
     load.tell("start", "c1")
     await load.hear_of("started", "c1")
-    await overlay[1].wait_for(subscriptions=1)
+    async with asyncio.timeout(PATIENCE_S):
+        while "UNSUBSCRIBED" not in (times := {event.kind: event.t_us for event in load.logged()}):
+            await asyncio.sleep(0.1)
+    assert before + 200_000 <= times["SUBSCRIBED"] <= times["UNSUBSCRIBED"]
+    assert before + 3_000_000 <= times["UNSUBSCRIBED"]
     await overlay[1].wait_for(subscriptions=0)
-    load.close()
-    events = {event.kind: event.t_us for event in load.logged()}
-    assert events["SUBSCRIBED"] - events["CONNECTED"] > 100_000
-    assert 250_000 < events["UNSUBSCRIBED"] - events["SUBSCRIBED"] < 2_000_000
+    assert load.close() == 0
 
 
 async def test_a_client_whose_subscription_is_refused_fails(tmp_path: Path, overlay: Overlay) -> None:
