@@ -30,7 +30,7 @@ from testbed.emulation.guest.control import ControlFolder
 from testbed.emulation.guest.placement import LOOK_SECONDS, Placement, move, runnable
 
 PR_SET_PDEATHSIG = 1
-STOP_GRACE_SECONDS = 10.0
+STOP_GRACE_SECONDS = 30.0  # real ones; only for a guest whose owner is gone
 PACE_SECONDS = 0.05
 CONSOLE_FD, LINE_FD = 200, 201
 

@@ -21,7 +21,7 @@ import msgspec
 
 from testbed.emulation.runner.child import Birth, become
 
-GRACE_S = 10.0  # for children to close their files after the runner vanished
+GRACE_S = 30.0  # for children to close their files after the runner vanished
 PACKET = 1 << 16
 STDIO = 3
 
