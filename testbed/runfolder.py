@@ -14,12 +14,14 @@ results/<experiment>/latest -> <run>
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from protos.records import Fidelity, Manifest
+from testbed.errors import InputError
 from testbed.topology.plan import Plan
 from testbed.topology.plan import load as load_plan
 
@@ -96,6 +98,19 @@ class RunFolder:
 
     def write_fidelity(self, fidelity: Fidelity) -> None:
         write_atomically(self.fidelity, msgspec.json.format(msgspec.json.encode(fidelity), indent=1))
+
+
+def make_results(folder: Path) -> None:
+    """The folder is there and takes files; raises InputError that names it and the reason."""
+    doing = "made"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        doing = "written"
+        with tempfile.TemporaryFile(dir=folder):  # a read-only mount has folders, too
+            pass
+    except OSError as error:
+        message = f"the folder for results cannot be {doing}: {error.strerror or error}"
+        raise InputError(message, file=folder, hint="--results DIR, a folder that you can write") from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

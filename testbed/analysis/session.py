@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from testbed.analysis.master import check_master
 from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def start(
     settings: dict[str, str] | None = None,
     archive: Path | None = None,
 ) -> SparkSession:
-    """One session for all tables. Raises TestbedError when Spark cannot be had, with what it said."""
+    """One session for all tables. Raises InputError for a master that is none, and TestbedError when Spark
+    cannot be had, with what it said."""
+    check_master(master)
     java = find_java()
     # Tasks import the testbed: they must run this Python, not the first one on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -101,7 +104,8 @@ def start(
         try:
             session = builder.getOrCreate()
         except Exception as error:
-            raise TestbedError(f"Spark did not start: {reason(said, error)}", hint=JAVA_HINT) from error
+            hint = hint_for(f"{said.read_text(errors='replace')}\n{error}", master)
+            raise TestbedError(f"Spark did not start: {reason(said, error)}", hint=hint) from error
     session.sparkContext.setLogLevel("OFF")
     # PySpark's own logger prints every error that is raised anyway.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
@@ -166,6 +170,15 @@ def reason(said: Path, error: Exception) -> str:
     telling = [line for line in lines if "rror" in line or "xception" in line]
     text = (telling or lines or [str(error) or type(error).__name__])[-1 if not telling else 0]
     return text[:300]
+
+
+def hint_for(text: str, master: str) -> str:
+    """What may help, given all that was said: Java only where it is too old or did not come up."""
+    if "UnsupportedClassVersionError" in text or ("GATEWAY_EXITED" in text and "apache.spark" not in text):
+        return JAVA_HINT
+    if not master.startswith("local"):
+        return f"is the cluster at {master} up, and can it reach this machine (SPARK_LOCAL_IP)?"
+    return "`testbed doctor` checks Java and Spark; the same command with --debug shows the whole error"
 
 
 def java_version(java: str) -> str:

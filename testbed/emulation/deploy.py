@@ -7,6 +7,7 @@ import hashlib
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,10 +24,11 @@ from testbed.emulation.engine import Clock, Engine, Event, Options
 from testbed.emulation.reserve import is_full, release, reserve
 from testbed.emulation.runner.body import explain
 from testbed.errors import TestbedError
-from testbed.runfolder import RunFolder
+from testbed.runfolder import RunFolder, make_results
 from testbed.topology.plan import Plan, dump
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+ROOM_HINT = "remove old runs, or use --results DIR"
 
 
 @dataclass(frozen=True)
@@ -48,19 +50,37 @@ def run_id(now: datetime) -> str:
 def prepare(
     plan: Plan, source: Path | None, results: Path, engine: str, clock: Clock, command: str = ""
 ) -> RunFolder:
-    """A new run folder with all that an engine reads, and `latest` pointing to it."""
+    """A new run folder with all that an engine reads, and `latest` pointing to it; or nothing.
+
+    Raises InputError for a results folder that cannot be written, TestbedError for a full disk.
+    """
     now = datetime.now(UTC)
-    folder = RunFolder((results / plan.name / run_id(now)).resolve())
+    home = (results / plan.name).resolve()
+    make_results(home)
+    if is_full(home):
+        raise TestbedError("the disk is full", file=home, hint=ROOM_HINT)
+    folder = RunFolder(home / run_id(now))
+    try:
+        _fill(folder, plan, source, engine, clock, now, command)
+    except BaseException as error:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        if isinstance(error, OSError):
+            what = f"the run folder cannot be made: {explain(error)}"
+            raise TestbedError(what, file=home, hint=ROOM_HINT) from error
+        raise
+    return folder
+
+
+def _fill(
+    folder: RunFolder, plan: Plan, source: Path | None, engine: str, clock: Clock, now: datetime, command: str
+) -> None:
     folder.create()
-    if is_full(folder.path):
-        raise TestbedError("the disk is full", file=folder.path, hint="remove old runs, or use --results DIR")
     reserve(folder.path)
     folder.plan.write_bytes(dump(plan))
     if source is not None:
         folder.topology.write_bytes(source.read_bytes())
     folder.write_manifest(first_manifest(plan, folder, engine, clock, now, command))
     point_latest(folder.path)
-    return folder
 
 
 def first_manifest(
@@ -104,7 +124,11 @@ def point_latest(folder: Path) -> None:
     """Atomically, so that two deployments at once leave one of the two, not none."""
     scratch = folder.parent / f".latest-{folder.name}"
     scratch.symlink_to(folder.name)
-    os.replace(scratch, folder.parent / "latest")
+    try:
+        os.replace(scratch, folder.parent / "latest")
+    except OSError:
+        scratch.unlink()
+        raise
 
 
 # ---------------------------------------------------------------- running

@@ -84,14 +84,15 @@ def choose(name: str, clock: str | None) -> tuple[Engine, Clock, str]:
     return chosen, takes, reason
 
 
-def meant(name: str, clock: str | None) -> Clock:
-    """The engine's clock: the one asked for, or its own. Raises when it lacks it."""
+def meant(name: str, clock: str | None, choice: str = "--engine ") -> Clock:
+    """The engine's clock: the one asked for, or its own. Raises when it lacks it; `choice` is how the user
+    names an engine."""
     clocks = engine(name).clocks()
     for known in clocks:
         if clock is None or clock == known:
             return known
     other = next((known for known in ENGINES if clock in engine(known).clocks()), None)
-    hint = f"--engine {other} has it" if other else f"its clocks: {', '.join(clocks)}"
+    hint = f"`{choice}{other}` has it" if other else f"its clocks: {', '.join(clocks)}"
     raise InputError(f"the {name} engine has no {clock} clock", hint=hint)
 
 

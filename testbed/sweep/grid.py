@@ -28,6 +28,7 @@ def points(sweep: SweepFile, lines: Lines | None = None) -> list[Point]:
     """All combinations, in the order of the file, seeds innermost; a mistake is told with its line."""
     lines = lines or Lines()
     names = list(sweep.grid)
+    _check_seed(sweep, lines)
     found: dict[str, Point] = {}
     for number, base in enumerate(sweep.points):
         _check_apart(number, base, names, lines)
@@ -42,6 +43,14 @@ def points(sweep: SweepFile, lines: Lines | None = None) -> list[Point]:
                     raise _twice(found[point.id], point, number, lines)
                 found[point.id] = point
     return list(found.values())
+
+
+def _check_seed(sweep: SweepFile, lines: Lines) -> None:
+    """A point's seed is that of `seeds`; another one beside it would be told in the tables and not run."""
+    places: list[Path_] = [("grid", "seed")] if "seed" in sweep.grid else []
+    places += [("points", number, "seed") for number, base in enumerate(sweep.points) if "seed" in base]
+    for place in places:
+        raise lines.error(place, f"'seed' cannot stand in `{place[0]}`", "use `seeds`", key=True)
 
 
 def _check_apart(number: int, base: dict[str, Any], names: list[str], lines: Lines) -> None:
@@ -68,7 +77,13 @@ def point_id(settings: dict[str, Any], seed: int) -> str:
 
 
 def _short(value: Any) -> str:
-    text = value.get("name", "") if isinstance(value, dict) else str(value)
+    """Of a mapping its name; of what is no plain value otherwise a hash, the same over re-runs."""
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        text = value["name"]
+    elif isinstance(value, dict | list):
+        text = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:4]
+    else:
+        text = str(value)
     return "".join(c if c.isalnum() or c in "+.-" else "-" for c in text)[:24]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from testbed.errors import InputError
+from testbed.runfolder import make_results
 
 LOCK = "lock"
 
@@ -24,8 +25,8 @@ def hold(file: Path) -> Iterator[None]:
 
 @contextmanager
 def only_sweep(folder: Path) -> Iterator[None]:
-    """Refuses a second sweep in the folder at the same time."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Refuses a second sweep in the folder at the same time, and a folder that cannot be written."""
+    make_results(folder)
     with (folder / LOCK).open("ab") as opened:
         if not _try(opened):
             hint = "wait for it or end it, or take another --results; what it has done is not done again"

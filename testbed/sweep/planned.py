@@ -24,7 +24,8 @@ def planned(sweep: SweepFile, lines: Lines, base: Path) -> list[tuple[Point, Wan
     except InvalidTopology as error:
         if path.exists():
             raise
-        raise lines.error(("topology",), f"{sweep.topology}: {error.message}", "a path from here") from None
+        hint = f"it is read relative to the sweep file: {path}"
+        raise lines.error(("topology",), f"{sweep.topology}: {error.message}", hint) from None
     try:
         engine, clock = resolved(sweep.engine, sweep.clock)
     except InputError as error:

@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +25,9 @@ from testbed.sweep.computation import FILE, compute, read_computation
 from testbed.sweep.grid import set_at
 from testbed.sweep.lock import hold
 from testbed.topology.plan import Plan
+
+if TYPE_CHECKING:
+    from testbed.emulation.deploy import Outcome
 
 PLAN = "plan.json"
 
@@ -48,6 +51,7 @@ class Done(msgspec.Struct):
     run: str  # folder of the run or of the tables, relative to the point's
     reason: str
     wall_seconds: float
+    final: bool = False  # a further try would end in the same way
 
 
 def plan_of(task: Task) -> Plan:
@@ -68,23 +72,23 @@ def do_point(folder: Path) -> Done:
     started = time.monotonic()
     try:
         if (folder / FILE).exists():
-            where, code, reason = compute(read_computation(folder), folder, _log), 0, ""
+            done = Done(task.id, 0, compute(read_computation(folder), folder, _log), "", 0.0)
         else:
-            where, code, reason = run_plan(task, folder)
+            done = run_plan(task, folder)
     except TestbedError as error:
-        where, code, reason = "", error.exit_code, str(error)
+        done = Done(task.id, error.exit_code, "", str(error), 0.0)
     except Exception as error:
         traceback.print_exc()
-        where, code, reason = "", 1, f"{type(error).__name__}: {error}"
-    return Done(task.id, code, where, reason, round(time.monotonic() - started, 3))
+        done = Done(task.id, 1, "", f"{type(error).__name__}: {error}", 0.0)
+    done.wall_seconds = round(time.monotonic() - started, 3)
+    return done
 
 
 def _log(line: str) -> None:
     print(line, flush=True)  # the log is looked at while the point runs
 
 
-def run_plan(task: Task, folder: Path) -> tuple[str, int, str]:
-    """Folder of the run, exit code and reason."""
+def run_plan(task: Task, folder: Path) -> Done:
     from testbed.emulation.deploy import deploy, prepare
     from testbed.emulation.display import PlainView
     from testbed.emulation.engine import Options, choose
@@ -95,7 +99,16 @@ def run_plan(task: Task, folder: Path) -> tuple[str, int, str]:
     engine, clock, _ = choose(task.engine, task.clock or None)
     run = prepare(plan, source, folder, engine.name, clock, f"testbed sweep: {task.id}")
     outcome = deploy(run, engine, Options(clock), PlainView(sys.stdout))
-    return str(run.path.relative_to(folder.resolve())), outcome.code, outcome.manifest.reason
+    where = str(run.path.relative_to(folder.resolve()))
+    return Done(task.id, outcome.code, where, outcome.manifest.reason, 0.0, failed_by_itself(outcome))
+
+
+def failed_by_itself(outcome: Outcome) -> bool:
+    """Whether it was the simulated run that failed, and so would again. Not one that was stopped, nor one
+    that the machine failed (a full disk): then the simulator did not come to write the fidelity."""
+    manifest = outcome.manifest
+    whole = outcome.fidelity is not None
+    return manifest.engine == "simulate" and manifest.status == "failed" and whole
 
 
 def end_with_input() -> None:

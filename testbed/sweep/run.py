@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace as replace_fields
+
 from testbed.sweep.computation import Computation
 from testbed.sweep.lock import only_sweep, wait_free
 from testbed.sweep.planned import planned
 from testbed.sweep.point import Done, Task
 from testbed.sweep.sweepfile import Lines, SweepFile, read_sweep
-from testbed.sweep.tables import collect_runs
+from testbed.sweep.tables import collect_runs, write_points
 from testbed.sweep.tasks import PATIENCE_S, run_on_spark
 from testbed.sweep.view import Say, sweep_view
 from testbed.sweep.wanted import Wanted, resolved
@@ -65,9 +67,12 @@ def run_points(
     folder, effort = (results / sweep.name).resolve(), Effort(sweep.retries, sweep.timeout_s)
     with only_sweep(folder), _one_session(master) as session:
         found = _run_wanted(folder, [w for _, w in wanted], session, say, effort)
-        if not tables or not found.done:
+        if not tables:
             return found
         points = [point for point, _ in wanted]
+        write_points(folder, points, found.done, found.failed)
+        if not found.done:
+            return found
         return replace(found, tables=collect_runs(session(), folder, points, found.done, say))
 
 
@@ -144,8 +149,14 @@ def _run_wanted(
     say(f"{folder.name}: {points}, {len(wanted) - len(left)} already done")
     ended = _run(session(), [places[w.task.id] for w in left], say, effort) if left else []
     done = {w.task.id: d for w in wanted if (d := w.finished(places[w.task.id])) is not None}
-    failed = {d.id: d for d in ended if d.code}
+    failed = {d.id: d if d.code else _lost(d, folder) for d in ended if d.id not in done}
     return SweepResult(folder, done, failed, len(wanted) - len(left), [])
+
+
+def _lost(done: Done, folder: Path) -> Done:
+    """A point that says that it is done, and whose run is not to be found: it is no use to anyone."""
+    reason = f"its run is not in {folder}; is the folder shared with all machines of the cluster?"
+    return replace_fields(done, code=1, reason=reason)
 
 
 def _run(spark: SparkSession, folders: list[Path], say: Say, effort: Effort) -> list[Done]:

@@ -7,6 +7,7 @@ when it closes, for whatever reason (Ctrl-C, a killed executor), the point ends 
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 LAST_LINES = 8
+TRY = "--- try "
 PATIENCE_S = 30.0  # for a point that was asked to end
 TICK_S = 1.0
 RUNNING = "running"  # a file that is there while the point's process is
@@ -42,28 +44,37 @@ def ended(folder: Path) -> Done | None:
 
 
 def attempt(folder: Path, retries: int, timeout_s: float) -> Done:
-    """Run the point's process, again if it fails; its output is in FOLDER/log.txt."""
+    """Run the point's process, again if it fails and may do better; its output is in FOLDER/log.txt."""
     failure = Done(folder.name, 1, "", "", 0.0)
     running = folder / RUNNING
     running.touch()
     try:
         for number in range(retries + 1):
             (folder / "done.json").unlink(missing_ok=True)
-            failure.reason = run_process(folder, number, timeout_s)
+            reason = run_process(folder, number, timeout_s)
             done = finished(folder)
             if done is not None:
                 return done
+            failure = failed(folder, reason)
+            if failure.final:
+                break
         write_atomically(folder / "done.json", msgspec.json.encode(failure))
         return failure
     finally:
         running.unlink(missing_ok=True)
 
 
+def failed(folder: Path, reason: str) -> Done:
+    """What the point said last, if it came to say anything, with the reason as it is seen from here."""
+    said = ended(folder) or Done(folder.name, 1, "", "", 0.0)
+    return msgspec.structs.replace(said, reason=reason)
+
+
 def run_process(folder: Path, number: int, timeout_s: float) -> str:
     """Why it failed, in a line or a few; empty if it did not."""
     command = [sys.executable, "-m", "testbed.sweep.point", str(folder)]
     with (folder / "log.txt").open("ab") as log:
-        log.write(f"--- try {number + 1}\n".encode())
+        log.write(f"{TRY}{number + 1}\n".encode())
         log.flush()
         # A session of its own: a Ctrl-C of the terminal reaches it once, by the pipe.
         process = subprocess.Popen(
@@ -80,8 +91,23 @@ def run_process(folder: Path, number: int, timeout_s: float) -> str:
     said = ended(folder)
     if said is not None and said.reason:
         return said.reason
-    lines = (folder / "log.txt").read_text(errors="replace").splitlines()
-    return f"exit code {code}: " + " | ".join(lines[-LAST_LINES:])
+    return ": ".join(part for part in (how_it_ended(code), last_words(folder / "log.txt")) if part)
+
+
+def how_it_ended(code: int) -> str:
+    """`code` is as subprocess has it: below zero for a signal."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:  # a real-time signal has no name
+        return f"killed by signal {-code}"
+
+
+def last_words(log: Path) -> str:
+    """The last lines of the last try."""
+    lines = log.read_text(errors="replace").rpartition(TRY)[2].splitlines()[1:]
+    return " | ".join(lines[-LAST_LINES:])
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -33,7 +33,8 @@ class Wanted:
         write_atomically(place / "point.json", msgspec.json.encode(self.task))
 
     def finished(self, place: Path) -> Done | None:
-        """How it ended, if it did; another plan, engine, clock or code is another point."""
+        """How it ended, if it did; another plan, engine, clock or code is another point, and a run that
+        lost its manifest or its events is none."""
         done = finished(place)
         return done if done is not None and self._made(place / done.run) else None
 
@@ -44,17 +45,19 @@ class Wanted:
             run = RunFolder(made)
             manifest = run.read_manifest()
             same = (manifest.engine, manifest.clock) == (self.task.engine, self.task.clock)
-            return same and dump(run.read_plan()) == dump(self.what)
+            whole = any(run.events.glob("*.jsonl"))  # every engine writes some, whatever happens in a run
+            return same and whole and dump(run.read_plan()) == dump(self.what)
         except (OSError, msgspec.DecodeError):
             return False
 
 
 def resolved(engine: str, clock: str) -> tuple[str, str]:
-    """The engine and clock that are meant; raises InputError for a clock that the engine lacks.
+    """The engine and clock that are meant; raises InputError, in the words of a sweep file, for a clock that
+    the engine lacks.
 
     `auto` is what this machine would take. Whether the engine can run, the machine of the point must know.
     """
     from testbed.emulation.engine import automatic, meant
 
     name = automatic(clock or None)[0] if engine == "auto" else engine
-    return name, meant(name, clock or None)
+    return name, meant(name, clock or None, choice="engine: ")

@@ -61,7 +61,18 @@ def explain_one(one: Any, model: type[BaseModel]) -> tuple[str, str]:
         return _not_one_of(name, one["input"], _literals(context.get("expected", "")))
     if kind == "union_tag_invalid":
         return _not_one_of("generator", context.get("tag"), _literals(context.get("expected_tags", "")))
+    if kind in ("too_short", "too_long"):
+        return _wrong_length(name, context)
+    if kind == "string_pattern_mismatch":
+        return f"{name} cannot be {one['input']!r}", f"it must match {context['pattern']}"
     return f"{name}: {one['msg']}", _limit_hint(context)
+
+
+def _wrong_length(name: str, context: dict[str, Any]) -> tuple[str, str]:
+    count = context["actual_length"]
+    has = "is empty" if count == 0 else f"has {count} {'entry' if count == 1 else 'entries'}"
+    least, most = context.get("min_length"), context.get("max_length")
+    return f"{name} {has}", f"at least {least}" if least is not None else f"at most {most}"
 
 
 def _last_name(loc: tuple[Any, ...]) -> str:

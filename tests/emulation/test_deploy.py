@@ -106,6 +106,35 @@ def test_latest_points_to_the_newest_and_two_runs_of_a_second_differ(tmp_path: P
     assert os.readlink(tmp_path / "t" / "latest") == second.path.name  # the results folder can be moved
 
 
+def test_a_folder_that_takes_no_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(dir: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(dir / "x"))
+
+    monkeypatch.setattr("testbed.runfolder.tempfile.TemporaryFile", read_only)
+    with pytest.raises(InputError, match=r"/t: the folder for results cannot be written: Read-only file sys"):
+        prepare(plan(), None, tmp_path, "fake", "virtual")
+
+
+@pytest.mark.parametrize("step", ["reserve", "point_latest"])
+def test_a_disk_that_fills_up_leaves_no_half_made_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def full(folder: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"testbed.emulation.deploy.{step}", full)
+    with pytest.raises(TestbedError, match="cannot be made: No space left on device"):
+        prepare(plan(), None, tmp_path, "fake", "virtual")
+    assert list((tmp_path / "t").iterdir()) == []
+
+
+def test_a_latest_that_is_no_link_leaves_nothing_half_made(tmp_path: Path) -> None:
+    (tmp_path / "t" / "latest").mkdir(parents=True)
+    with pytest.raises(TestbedError, match=r"cannot be made: Is a directory"):
+        prepare(plan(), None, tmp_path, "fake", "virtual")
+    assert [entry.name for entry in (tmp_path / "t").iterdir()] == ["latest"]
+
+
 def test_run_ids_sort_by_time() -> None:
     assert run_id(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)).startswith("20260102T030405-")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,10 +11,10 @@ import pytest
 from testbed.errors import InputError
 from testbed.sweep.computation import Computation, computation
 from testbed.sweep.lock import only_sweep
-from testbed.sweep.point import Task
+from testbed.sweep.point import Done, Task
 from testbed.sweep.run import Effort, run_computations
 from testbed.sweep.tables import computed
-from testbed.sweep.tasks import attempt
+from testbed.sweep.tasks import attempt, how_it_ended, last_words
 from testbed.sweep.wanted import Wanted
 
 LAW = "experiments.shadow_tco.computed:law"
@@ -46,7 +47,7 @@ def test_other_arguments_or_another_code_are_another_point(tmp_path: Path) -> No
     task, made = Task("p", "", "", "", 0, {}), law(3)
     wanted = Wanted(task, made)
     wanted.prepare(tmp_path)
-    done = attempt(tmp_path, retries=0, timeout_s=120)
+    done = attempt(tmp_path, retries=0, timeout_s=600)
     assert (done.code, done.reason) == (0, "")
     assert wanted.finished(tmp_path) == done
     assert Wanted(task, law(4)).finished(tmp_path) is None
@@ -55,6 +56,7 @@ def test_other_arguments_or_another_code_are_another_point(tmp_path: Path) -> No
 
 
 SECOND = """
+import os
 from pathlib import Path
 import pandas
 
@@ -62,6 +64,13 @@ def second(report, mark):
     if not Path(mark).exists():
         Path(mark).touch()
         raise OSError("not yet")
+    return {"numbers": pandas.DataFrame({"n": [1]})}
+
+def killed(report, mark, times):
+    said = Path(mark).read_text() if Path(mark).exists() else ""
+    if len(said) < times:
+        Path(mark).write_text(said + "x")
+        os.kill(os.getpid(), 9)
     return {"numbers": pandas.DataFrame({"n": [1]})}
 """
 
@@ -77,12 +86,35 @@ def test_a_point_that_fails_once_is_done_at_its_second_try(
     )
     place = tmp_path / "p"
     wanted.prepare(place)
-    done = attempt(place, retries=2, timeout_s=120)
+    done = attempt(place, retries=2, timeout_s=600)
     assert (done.code, done.reason) == (0, "")
     assert wanted.finished(place) == done
     log = (place / "log.txt").read_text()
     assert log.count("--- try") == 2  # the third was not needed
     assert "OSError: not yet" in log
+
+
+@pytest.mark.parametrize(("times", "reason"), [(1, ""), (2, "killed by signal 9 (SIGKILL)")])
+def test_a_point_that_was_killed_is_tried_again_and_the_signal_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, reason: str
+) -> None:
+    (tmp_path / "dies.py").write_text(SECOND)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    arguments = {"mark": str(tmp_path / "mark"), "times": times}
+    wanted = Wanted(Task("p", "", "", "", 0, {}), Computation("dies:killed", arguments, "code"))
+    wanted.prepare(tmp_path / "p")
+    done = attempt(tmp_path / "p", retries=1, timeout_s=600)
+    assert (done.code == 0, done.reason) == (times == 1, reason)
+    assert (tmp_path / "p" / "log.txt").read_text().count("--- try") == 2
+
+
+def test_how_a_process_ended_is_said_in_words(tmp_path: Path) -> None:
+    assert [how_it_ended(code) for code in (3, -15, -40)] == [
+        "exit code 3", "killed by signal 15 (SIGTERM)", "killed by signal 40",
+    ]  # fmt: skip
+    log = tmp_path / "log.txt"
+    log.write_text("--- try 1\nold\n--- try 2\noverlay: ready\nlast\n")
+    assert last_words(log) == "overlay: ready | last"
 
 
 def test_a_second_sweep_in_the_folder_is_refused_while_the_first_is_at_work(tmp_path: Path) -> None:
@@ -96,6 +128,21 @@ def test_a_second_sweep_in_the_folder_is_refused_while_the_first_is_at_work(tmp_
         pass
 
 
+def test_a_point_whose_result_did_not_arrive_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a cluster without a shared folder."""
+    spark = SimpleNamespace(stop=lambda: None)
+    monkeypatch.setattr("testbed.analysis.session.start", lambda master: spark)
+    monkeypatch.setattr(
+        "testbed.sweep.run._run",
+        lambda spark, folders, say, effort: [Done(f.name, 0, "tables", "", 1.0) for f in folders],
+    )
+    result = run_computations("laws", {"one": law(1)}, tmp_path, "local[2]", lambda line: None)
+    assert result.done == {}
+    assert "is the folder shared" in result.failed["one"].reason
+
+
 @pytest.mark.spark
 def test_computations_on_spark_fail_alone_and_are_resumed(tmp_path: Path) -> None:
     """On executors in processes of their own."""
@@ -103,7 +150,7 @@ def test_computations_on_spark_fail_alone_and_are_resumed(tmp_path: Path) -> Non
     said: list[str] = []
     first = run_computations(
         "laws", {"bad": law(1, "no-system"), **good}, tmp_path, "local-cluster[2,1,1024]", said.append,
-        Effort(1, 120),
+        Effort(1, 600),
     )  # fmt: skip
     assert set(first.done) == set(good)
     assert list(first.failed) == ["bad"]

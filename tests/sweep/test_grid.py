@@ -46,6 +46,21 @@ def test_ids_are_folder_names_and_stay_the_same() -> None:
     assert point_id({"a": 1}, 1) != point_id({"a": 2}, 1)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("10 Mbit/s", "x=10-Mbit-s_"),
+        ({"name": "grape", "weight": 1}, "x=grape_"),
+        ({"name": 5}, "x=b003_"),
+        ({"weight": 1}, "x=7fcc_"),
+        ([{"at": "1s", "kill": "B1"}], "x=586e_"),
+        ([], "x=4f53_"),
+    ],
+)
+def test_ids_are_readable_whatever_a_value_is(value: Any, shown: str) -> None:
+    assert point_id({"a.x": value}, 3).startswith(f"{shown}seed=3-")
+
+
 def test_setting_a_value_by_its_place() -> None:
     data = {"clients": {"sub": {"spread": 16}}, "duration": "60s"}
     set_at(data, "clients.sub.spread", 4)
@@ -65,9 +80,10 @@ def test_a_place_that_does_not_exist_names_what_does() -> None:
     [
         ("name: x\ntopology: t.yaml\nsedes: [1]\n", "sedes"),
         ("name: x\n", "topology"),
-        ("name: X Y\ntopology: t.yaml\n", "name"),
+        ("name: X Y\ntopology: t.yaml\n", "x.yaml:1:7: name cannot be 'X Y'; it must match ^[a-z]"),
         ("name: x\ntopology: t.yaml\nengine: cloud\n", "engine"),
-        ("name: x\ntopology: t.yaml\nseeds: []\n", "seeds"),
+        ("name: x\ntopology: t.yaml\nseeds: []\n", "x.yaml:3:8: seeds is empty; at least 1"),
+        ("name: x\ntopology: t.yaml\ngrid: {a: []}\n", "x.yaml:3:11: a is empty; at least 1"),
         ("name: [", "x.yaml:"),
     ],
 )

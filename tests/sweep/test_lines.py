@@ -37,7 +37,14 @@ HEAD = "name: s\ntopology: t.yaml\n"
             "sweep.yaml:3:11",
             "and in `grid`",
         ),
-        ("grid: {duration: []}\n", "sweep.yaml:3:18", "duration"),
+        ("grid: {duration: []}\n", "sweep.yaml:3:18", "duration is empty"),
+        (
+            "grid: {duration: [5s], seed: [1, 2]}\n",
+            "sweep.yaml:3:24",
+            "'seed' cannot stand in `grid`; use `seeds`",
+        ),
+        ("points:\n  - duration: 5s\n  - seed: 3\n", "sweep.yaml:5:5", "use `seeds`"),
+        ("clock: real\n", "sweep.yaml:3:8", "`engine: host` has it"),
         ("clock: virtual\n", "sweep.yaml:3:8", "no virtual clock"),
         ("grid:\n  brokers.B.count: [2, 1]\n", "sweep.yaml:4:3", "brokers.B.count: 1"),
     ],
@@ -58,8 +65,9 @@ def test_a_mistake_in_a_point_has_its_line_in_the_sweep_file(
 def test_a_topology_that_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("name: s\ntopology: nowhere.yaml\n")
-    with pytest.raises(InputError, match=r"sweep\.yaml:2:11: nowhere\.yaml: there is no such file"):
+    with pytest.raises(InputError, match=r"sweep\.yaml:2:11: nowhere\.yaml: there is no such file") as error:
         run_sweep(file, tmp_path / "results", "local[2]", lambda line: None)
+    assert f"relative to the sweep file: {tmp_path / 'nowhere.yaml'}" in str(error.value)
 
 
 def test_a_mistake_of_the_topology_itself_has_its_line_there(tmp_path: Path) -> None:

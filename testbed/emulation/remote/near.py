@@ -20,7 +20,7 @@ from testbed.emulation.deploy import Outcome, point_latest
 from testbed.emulation.engine import Event
 from testbed.emulation.remote.job import Job
 from testbed.errors import InputError, TestbedError
-from testbed.runfolder import RunFolder
+from testbed.runfolder import RunFolder, make_results
 from testbed.topology.plan import Plan
 
 FORM = re.compile(r"((?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(.+))?")
@@ -61,7 +61,7 @@ def deploy_on(place: Place, job: Job, results: Path, on_event: Callable[[Event],
     """Run the job there and bring its folder here. Ctrl-C ends the run in order, a second one at once."""
     check_portable(job.plan)
     home = results / job.plan.name
-    home.mkdir(parents=True, exist_ok=True)
+    make_results(home)
     with connected(place) as ssh, interrupts(ssh):
         assert ssh.stdin is not None
         assert ssh.stdout is not None
