@@ -201,16 +201,20 @@ class Streams:
     def _hang_up(self, pipe: Pipe, reason: str) -> None:
         """This end takes and sends nothing more, and hears of it as of any other end."""
         del self._live[pipe.sender][pipe.receiver]
-        self._agenda.at(self._agenda.now_us, self._hung_up, (pipe.sender, pipe.receiver), reason)
+        self._agenda.at(self._agenda.now_us, self._hung_up, pipe, reason)
         self._leave(pipe, reason)
 
-    def _hung_up(self, ends: tuple[str, str], reason: str) -> None:
-        end, peer = ends
+    def _hung_up(self, pipe: Pipe, reason: str) -> None:
+        end, peer = pipe.sender, pipe.receiver
         if self._processes.is_running(end) and not self.is_live(end, peer):
             self._processes.feed(end, PeerDown(peer, reason))
-            dial = self._dials.wish(end, peer)
-            if dial is not None:
-                self._dials.dial_later(dial)
+            self._dial_again(pipe)
+
+    def _dial_again(self, pipe: Pipe) -> None:
+        """If it was dialled here and is still wanted. A wish that was made anew meanwhile dials by itself."""
+        dial = pipe.stream.dial
+        if pipe.sender == dial.dialler and self._dials.wanted(dial):
+            self._dials.dial_later(dial)
 
     def _leave(self, pipe: Pipe, reason: str) -> None:
         """The sender takes nothing more; the end of the stream arrives like a message."""
@@ -232,9 +236,7 @@ class Streams:
         del self._live[end][peer]
         if self._processes.is_running(end):
             self._processes.feed(end, PeerDown(peer, reason))
-        dial = self._dials.wish(end, peer)
-        if dial is not None:
-            self._dials.dial_later(dial)
+        self._dial_again(pipe)
 
     def hang_up(self, process: str, reason: str) -> None:
         """It ends what it dialled, one after the other in the order of dialling, and dials no more."""

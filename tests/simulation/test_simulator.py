@@ -201,6 +201,30 @@ def test_the_dialler_of_a_link_that_closes_a_cycle_listens_until_it_has_ended(tm
     assert sum(e["node"] == "B0" and e["peer"] == "B2" for e in of_kind(events, "LINK_UP")) == 1
 
 
+def test_a_link_that_is_closed_and_wanted_again_is_dialled_once_and_at_once(tmp_path: Path) -> None:
+    """Its end arrives while the new dial is under way, and is no reason for another one."""
+    log = SimulatedLog(tmp_path / "x.jsonl")
+    simulator = Simulator(chain(2), log, lambda tell: None)
+    simulator.begin()
+    while simulator.timeline.phase_name != "publishers":
+        assert simulator.step(10)
+    before = simulator.agenda.now_us
+    simulator.streams.close("B0", "B1", "to be opened again", redial=False)
+    simulator.streams.open("B0", "B1")
+    while simulator.step(1000):
+        pass
+    log.close()
+    events = [json.loads(line) for line in (tmp_path / "x.jsonl").read_bytes().splitlines()]
+    hellos = [
+        e for e in events if e["t_us"] > before and e.get("type") == "hello" and e["kind"] == "RECEIVED"
+    ]
+    rtt_us = 4 * LATENCY_US
+    assert [(e["t_us"] - before, e["node"]) for e in hellos if e["peer"] != "p"] == [
+        (rtt_us * 5 // 2, "B1"),
+        (rtt_us * 3, "B0"),
+    ]
+
+
 def test_a_message_without_a_stream_is_dropped_and_not_recorded_as_sent(tmp_path: Path) -> None:
     log = SimulatedLog(tmp_path / "simulation.jsonl")
     simulator = Simulator(chain(2), log, lambda tell: None)
