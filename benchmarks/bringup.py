@@ -56,7 +56,7 @@ def inside(sizes: list[int]) -> None:
 
 def ours(hosts: int) -> None:
     from testbed.emulation.network import EmulatedNetwork
-    from testbed.runfolder import RunFolder
+    from testbed.run.folder import RunFolder
 
     folder = Path(tempfile.mkdtemp(dir="/run"))
     mark(f"start ours {hosts}")

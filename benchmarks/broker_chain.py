@@ -25,12 +25,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from broker_grpc.client import Client
+from broker_grpc.client.api import Client
 from broker_grpc.content.language import format_publication, parse_filter
-from broker_grpc.eventloop import run
-from broker_grpc.handshake import hello, read_hello
-from broker_grpc.limits import Limits
-from broker_grpc.transport import CONNECT, DialledStream, StreamLost
+from broker_grpc.core.limits import Limits
+from broker_grpc.process.eventloop import run
+from broker_grpc.process.handshake import hello, read_hello
+from broker_grpc.process.transport import CONNECT, DialledStream, StreamLost
 from protos.envelope import VERSION, decode, encode
 from protos.messages import Ack, Advertisement, Body, Envelope, Publication, Subscription, Value
 

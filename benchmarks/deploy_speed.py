@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Event, Options, engine
 from testbed.emulation.guest.control import ControlFolder
-from testbed.emulation.guest_deployment import control_path
-from testbed.emulation.runner.fidelity import read_events
-from testbed.runfolder import RunFolder
+from testbed.emulation.guest.deployment import control_path
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Event, Options, engine
+from testbed.run.fidelity import read_events
+from testbed.run.folder import RunFolder
 from testbed.topology.load import load_plan_file, load_plan_text
 from testbed.topology.plan import Plan
 

@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from broker_grpc.clock import RunClock
-from broker_grpc.eventlog import EventLog
+from broker_grpc.process.clock import RunClock
+from broker_grpc.process.eventlog import EventLog
 from protos.records import LogEvent
 
 LIMIT_US = 3.0

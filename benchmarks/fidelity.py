@@ -13,8 +13,8 @@ import csv
 import tempfile
 from pathlib import Path
 
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Clock, Options, engine
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Clock, Options, engine
 from testbed.topology.load import load_plan_text
 
 TOPOLOGY = """

@@ -14,7 +14,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "relocation"))
 import transcription
 
-from broker_grpc.relocation.selection import BrokerStatistics, Tree, choose, estimates
+from broker_grpc.protocols.relocation.selection import BrokerStatistics, Tree, choose, estimates
 
 PUBLICATIONS = 100
 SIZES = (63, 127, 250, 1000)  # the last takes the printed algorithms about two minutes

@@ -14,10 +14,10 @@ import sys
 import time
 from collections.abc import Callable
 
-from broker_grpc.broker import Broker
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.index import FilterIndex
 from broker_grpc.machine import PeerUp, Received
+from broker_grpc.protocols.contentbased.broker import Broker
 from protos.messages import Advertisement, Envelope, Operator, Predicate, Publication, Subscription, Value
 
 LIMIT = 50.0

@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.analysis.sample_wire import frame, pcap_bytes
+from testbed.analysis.sample.wire import frame, pcap_bytes
 from testbed.analysis.wire.reader import Part, packets
 
 GOAL = 20
@@ -136,7 +136,7 @@ def main() -> int:
 
 
 def measure(folder: Path, sizes: list[int], slow_limit: int) -> dict[str, dict[int, float]]:
-    from testbed.analysis.session import start
+    from testbed.analysis.spark.session import start
 
     spark = start("local[2]")
     rates: dict[str, dict[int, float]] = defaultdict(dict)

@@ -24,7 +24,7 @@ from pathlib import Path
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.garbage import collected_rarely
 from testbed.simulation.simulator import Simulator
-from testbed.topology.document import parse_document
+from testbed.topology.file.document import parse_document
 from testbed.topology.load import resolve
 from testbed.topology.plan import Plan
 

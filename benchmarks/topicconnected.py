@@ -16,8 +16,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "topicconnected"))
 import reference
 
-from broker_grpc.topicconnected.lowoda import low_oda
-from broker_grpc.topicconnected.shadow import ShadowMaintenance
+from broker_grpc.protocols.topicconnected.lowoda import low_oda
+from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 from experiments.shadow_tco.workload import Setting, churn, initial
 
 TRANSCRIBED = ((125, 12), (250, 25), (500, 50), (1000, 100), (2000, 200))  # nodes, topics

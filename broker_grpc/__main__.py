@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from broker_grpc.config import BrokerProcessConfig
-from broker_grpc.process import run_to_exit_code
+from broker_grpc.core.options import BrokerProcessConfig
+from broker_grpc.process.process import run_to_exit_code
 
 
 def main() -> int:

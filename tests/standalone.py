@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from testbed.analysis.session import spark_home
+from testbed.analysis.spark.session import spark_home
 
 PACKAGE = "org.apache.spark.deploy"
 

@@ -11,9 +11,13 @@ filters mentions does not keep them apart.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from broker_grpc.content.constraint import Constraint
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.predicates import holds
+
+Covering = Literal["off", "lazy", "active"]  # whether brokers make use of it, and when
 
 
 def intersects(one: Filter, other: Filter) -> bool:

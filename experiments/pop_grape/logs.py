@@ -15,7 +15,7 @@ import pandas
 
 from broker_grpc.content.language import parse_filter
 from experiments.pop_grape.evidence import DELIVERED, LOAD, MOVES, WINDOW_US, Evidence, Move
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
 QUIET_US = 5_000_000  # what was published so late may still be on its way at the end

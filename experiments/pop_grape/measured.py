@@ -16,7 +16,7 @@ import msgspec
 
 from experiments.pop_grape.evidence import Evidence
 from experiments.pop_grape.measures import measure, relocations, timeline
-from testbed.runfolder import RunFolder, write_atomically
+from testbed.run.folder import RunFolder, write_atomically
 
 FILE = "measures.json"
 CODE = ("evidence.py", "logs.py", "measures.py", "measured.py")

@@ -14,7 +14,7 @@ import pandas
 
 from experiments.pop_grape.logs import read_events
 from experiments.pop_grape.systems import SYSTEMS
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 
 def finished(sweep: Path) -> Iterator[tuple[str, RunFolder]]:

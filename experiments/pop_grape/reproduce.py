@@ -19,10 +19,10 @@ from experiments.pop_grape.systems import (
     planned_points,
     wanted_groups,
 )
-from testbed.emulation.engine import choose
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge, undecided
-from testbed.runfolder import write_atomically
+from testbed.run.engine import choose
+from testbed.run.folder import write_atomically
 from testbed.sweep.grid import point_id
 from testbed.sweep.wanted import resolved
 

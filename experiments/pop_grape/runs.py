@@ -16,7 +16,7 @@ from experiments.pop_grape.measured import Measured, kept, take
 from experiments.pop_grape.measures import CONTINUOUS
 from experiments.pop_grape.systems import Planned
 from testbed.figures.reproduction import Request
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.sweep.grid import point_id
 from testbed.sweep.run import SweepResult, run_points
 from testbed.sweep.sweepfile import SweepFile

@@ -10,8 +10,8 @@ from random import Random
 
 import pandas
 
-import broker_grpc.relocation
-from broker_grpc.relocation.selection import BrokerStatistics, Tree, choose, estimates
+import broker_grpc.protocols.relocation
+from broker_grpc.protocols.relocation.selection import BrokerStatistics, Tree, choose, estimates
 from experiments.pop_grape.checks import NEARLY, NUMBER, Check
 from experiments.pop_grape.data import Data
 from experiments.pop_grape.systems import (
@@ -257,7 +257,7 @@ def selection_computation(data: Data) -> Finding:
 
 def code_size(data: Data) -> Finding:
     """G19 is a property of their code; ours is given beside it."""
-    folder = Path(broker_grpc.relocation.__file__).parent
+    folder = Path(broker_grpc.protocols.relocation.__file__).parent
     lines = {p.stem: len(p.read_text(encoding="utf-8").splitlines()) for p in folder.glob("*.py")}
     pop = sum(lines[n] for n in ("pop", "profile", "tagging"))
     grape = sum(lines[n] for n in ("grape", "selection", "tracing"))

@@ -8,21 +8,21 @@ import pandas
 
 from experiments.pop_grape.evidence import DELIVERED, LOAD, MOVES, WINDOW_US, Evidence, Move
 from testbed.errors import RunFailed
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 SECONDS = WINDOW_US // 1_000_000
 
 
 def evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Evidence]:
     """In the order of the runs. A run whose logs and wire do not agree is not measured: it is an error."""
-    from testbed.analysis.apart import apart
+    from testbed.analysis.spark.interruptible import apart
 
     return apart(lambda: _evidences(runs, master, say))
 
 
 def _evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Evidence]:
     from testbed.analysis import analyze, read_records
-    from testbed.analysis.session import start
+    from testbed.analysis.spark.session import start
 
     spark = start(master)
     try:

@@ -18,7 +18,7 @@ from testbed.sweep.computation import Computation, computation
 from testbed.sweep.run import Effort, SweepResult, run_computations
 
 SOURCES = (
-    "broker_grpc.topicconnected",
+    "broker_grpc.protocols.topicconnected",
     *(f"experiments.shadow_tco.{name}" for name in ("rounds", "workload")),
 )
 VARIED = (*SOURCES, *(f"experiments.shadow_tco.{name}" for name in ("varied_repairs", "varied_ties")))

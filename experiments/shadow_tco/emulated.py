@@ -15,7 +15,7 @@ from experiments.shadow_tco.emulated_figures import emulated_figures
 from experiments.shadow_tco.measures import Observed
 from testbed.figures.reproduction import Request, ResultFolder
 from testbed.figures.verdict import Verdict, judge, undecided
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.sweep.run import run_plans
 
 SIZES = {"smoke": SMOKE, "full": FULL}

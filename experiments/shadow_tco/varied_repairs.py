@@ -15,18 +15,18 @@ from typing import Any
 
 import pandas
 
-from broker_grpc.topicconnected.backups import (
+from broker_grpc.protocols.topicconnected.backups import (
     BuildBackups,
     PrimaryBackup,
     Weights,
     build_by_primal_dual,
     build_greedily,
 )
-from broker_grpc.topicconnected.components import component_of
-from broker_grpc.topicconnected.lowoda import low_oda
-from broker_grpc.topicconnected.overlay import Overlay, bits
-from broker_grpc.topicconnected.repair import Edge, join_pieces, pieces_of
-from broker_grpc.topicconnected.shadow import ShadowMaintenance
+from broker_grpc.protocols.topicconnected.components import component_of
+from broker_grpc.protocols.topicconnected.lowoda import low_oda
+from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
+from broker_grpc.protocols.topicconnected.repair import Edge, join_pieces, pieces_of
+from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 from experiments.shadow_tco.workload import Setting, churn, initial
 
 Weigh = Callable[[PrimaryBackup, Weights, Weights], Weights]  # of degrees and numbers of primaries

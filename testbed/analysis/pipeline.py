@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from testbed.analysis.runs import Run, load_runs
-from testbed.runfolder import RunFolder
+from testbed.analysis.evidence.runs import Run, load_runs
+from testbed.run.folder import RunFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +36,7 @@ def analyze(
     loaded = load_runs(runs)
     begun = time.monotonic()
     session = spark or _start(master, loaded, say)
-    from testbed.analysis.work import Work
+    from testbed.analysis.body import Work
 
     started = time.monotonic()
     analysis = Work(session, loaded, say).run(write)
@@ -46,13 +46,13 @@ def analyze(
 
 def _start(master: str, runs: list[Run], say: Progress) -> SparkSession:
     """Start Spark, and import what the tables need while the JVM comes up."""
-    from testbed.analysis.session import find_java, start
+    from testbed.analysis.spark.session import find_java, start
 
     find_java()
     say("starting Spark")
     with ThreadPoolExecutor(1) as pool:
         starting = pool.submit(start, master, input_bytes(runs))
-        import testbed.analysis.work  # noqa: F401 - takes about as long as the JVM
+        import testbed.analysis.body  # noqa: F401 - takes about as long as the JVM
 
         return starting.result()
 

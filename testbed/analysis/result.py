@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from testbed.analysis.runs import Run
-from testbed.analysis.verdicts import Verdict
+from testbed.analysis.evidence.checked import Verdict
+from testbed.analysis.evidence.runs import Run
 
 
 @dataclass

@@ -8,8 +8,8 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from testbed.analysis.evidence.runs import Run
 from testbed.analysis.result import Analysis
-from testbed.analysis.runs import Run
 
 GROUPS = ("all", "class", "publisher", "broker")  # of the delay table; windows are for figures
 MOST_ROWS = 12

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from broker_grpc.tls import TlsFiles
+    from broker_grpc.process.tls import TlsFiles
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 AGAIN = "from testbed.cli import main; main()"
@@ -40,7 +40,7 @@ def client_id(given: str | None) -> str:
 
 
 def tls_files(given: tuple[Path, Path, Path] | None) -> TlsFiles | None:
-    from broker_grpc.tls import TlsFiles
+    from broker_grpc.process.tls import TlsFiles
 
     return TlsFiles(*(str(path) for path in given)) if given else None
 

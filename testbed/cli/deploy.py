@@ -13,9 +13,9 @@ from testbed.cli.topology_options import settings_option
 
 if TYPE_CHECKING:
     from protos.records import Fidelity, Manifest
-    from testbed.emulation.deploy import Outcome
-    from testbed.emulation.display import View
-    from testbed.runfolder import RunFolder
+    from testbed.run.deploy import Outcome
+    from testbed.run.display import View
+    from testbed.run.folder import RunFolder
     from testbed.topology.plan import Plan
 
 ENGINES = ("auto", "host", "guest", "simulate")
@@ -74,9 +74,9 @@ def run_plan(
     memory_mb: int = 0, as_json: bool = False, watch: bool = False,
 ) -> int:  # fmt: skip
     """Choose, prepare, run, and tell; returns the exit code."""
-    from testbed.emulation.deploy import deploy, prepare
-    from testbed.emulation.display import view
-    from testbed.emulation.engine import Options, choose
+    from testbed.run.deploy import deploy, prepare
+    from testbed.run.display import view
+    from testbed.run.engine import Options, choose
 
     chosen, its_clock, reason = choose(engine, clock)
     if keep and chosen.name == "simulate":
@@ -102,9 +102,9 @@ def run_elsewhere(
     as_json: bool,
 ) -> int:  # fmt: skip
     """The same on another machine; the run folder comes back."""
-    from testbed.emulation.display import view
     from testbed.emulation.remote.job import Job
     from testbed.emulation.remote.near import deploy_on, parse_place
+    from testbed.run.display import view
 
     where = parse_place(place)
     command_line = shlex.join(["testbed", *sys.argv[1:]])
@@ -137,8 +137,8 @@ def load(topology: Path, seed: int | None, settings: tuple[str, ...] = ()) -> Pl
 
 def describe(plan: Plan, engine: str, clock: str | None) -> int:
     """What would run, and where; an engine that cannot run here is an error, as without --dry-run."""
-    from testbed.emulation.engine import choose
-    from testbed.topology.describe import describe as description
+    from testbed.run.engine import choose
+    from testbed.topology.show.describe import describe as description
 
     chosen, its_clock, reason = choose(engine, clock)
     click.echo(description(plan))

@@ -36,7 +36,7 @@ def command(a: Path, b: Path, page_file: Path | None, tolerance: float, ignore: 
     from testbed.compare.page import diff_page
     from testbed.compare.results import compare
     from testbed.compare.text import as_text
-    from testbed.runfolder import write_atomically
+    from testbed.run.folder import write_atomically
 
     found = compare(a, b, tolerance, ignore)
     click.echo(as_text(found))

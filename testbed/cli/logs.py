@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from testbed.runfolder import RunFolder
+    from testbed.run.folder import RunFolder
 
 
 @click.command()

@@ -136,7 +136,7 @@ def write_pages(folder: Path, night: Night) -> None:
     from testbed.nightly.history import read_history
     from testbed.nightly.page import nightly_page
     from testbed.report.paper_page import paper_page
-    from testbed.runfolder import write_atomically
+    from testbed.run.folder import write_atomically
 
     for where in (folder / name for ran in night.ran for name in ran.folders):
         write_atomically(where / "report.html", paper_page(where).encode())

@@ -53,7 +53,7 @@ def command(
         rest += ["--advertise", advertise] if advertise else []
         rest += ["--tls", *(str(path.resolve()) for path in tls)] if tls else []
         return run_inside("pub", broker, run, node, results, [*rest, "--", *lines])
-    from broker_grpc.client import Client
+    from broker_grpc.client.api import Client
     from broker_grpc.content.language import parse_publication
 
     parsed = [parse_publication(line) for line in lines]

@@ -34,7 +34,7 @@ def command(target: Path, open_it: bool) -> int:
 def write_page(target: Path) -> Path:
     """The page's path. Run folder, paper folder or results folder, whichever the target is."""
     from testbed.errors import InputError
-    from testbed.runfolder import write_atomically
+    from testbed.run.folder import write_atomically
 
     if not target.is_dir():
         raise InputError("there is no such folder", file=target, hint="name a run folder or a results folder")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from testbed.runfolder import RunFolder
+    from testbed.run.folder import RunFolder
 
 
 @click.command()
@@ -47,7 +47,7 @@ def command(
     """
     from testbed.cli.deploy import run_plan
     from testbed.emulation.status import locate
-    from testbed.runfolder import RunFolder
+    from testbed.run.folder import RunFolder
 
     folder = RunFolder(locate(run, results).path.resolve())  # `latest` will be another one
     manifest = folder.read_manifest()
@@ -66,7 +66,7 @@ def tell_difference(before: RunFolder, again: RunFolder, tolerance: float, page:
     from testbed.compare.page import diff_page
     from testbed.compare.results import compare
     from testbed.compare.text import as_text
-    from testbed.runfolder import write_atomically
+    from testbed.run.folder import write_atomically
 
     lacking = [run for run in (before, again) if not run.tables.exists()]
     if lacking:

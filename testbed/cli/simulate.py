@@ -34,9 +34,9 @@ def command(topology: Path, results: Path, seed: int | None, settings: tuple[str
       testbed simulate topo.yaml --set clients.sub.spread=4
     """
     from testbed.cli.deploy import load, tell
-    from testbed.emulation.deploy import deploy, prepare
-    from testbed.emulation.display import view
-    from testbed.emulation.engine import Options, choose
+    from testbed.run.deploy import deploy, prepare
+    from testbed.run.display import view
+    from testbed.run.engine import Options, choose
 
     plan = load(topology, seed, settings)
     engine, clock, _ = choose("simulate", None)

@@ -25,7 +25,7 @@ def command(run: str | None, after: str, results: Path) -> int:
     """
     from testbed.emulation.deployment import find
     from testbed.errors import InputError
-    from testbed.topology.quantities import DURATION, BadQuantity, parse
+    from testbed.topology.file.quantities import DURATION, BadQuantity, parse
 
     try:
         wait_s = parse(after, DURATION) / 1e6

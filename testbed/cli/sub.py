@@ -11,7 +11,7 @@ import click
 from testbed.cli.client_options import client_id, client_options, is_address, run_inside, tls_files
 
 if TYPE_CHECKING:
-    from broker_grpc.client import Notification
+    from broker_grpc.client.api import Notification
 
 
 @click.command()
@@ -50,7 +50,7 @@ def command(
         rest += ["--json"] if as_json else []
         rest += ["--tls", *(str(path.resolve()) for path in tls)] if tls else []
         return run_inside("sub", broker, run, node, results, [*rest, "--", *filters])
-    from broker_grpc.client import Client
+    from broker_grpc.client.api import Client
 
     async def subscribe() -> int:
         files = tls_files(tls)

@@ -42,8 +42,8 @@ def show(file: Path, out: Path | None, seed: int | None, settings: tuple[str, ..
     """
     from testbed.errors import InputError
     from testbed.topology.load import load_plan_file
-    from testbed.topology.picture import draw
-    from testbed.topology.summary import summarize, summary_lines
+    from testbed.topology.show.picture import draw
+    from testbed.topology.show.summary import summarize, summary_lines
 
     if out is not None and out.suffix not in (".svg", ".png", ".pdf"):
         raise InputError(f"no picture of the kind {out.suffix!r}", hint="name it .svg, .png or .pdf")
@@ -79,10 +79,10 @@ def import_rtt_command(matrix: Path, sites: int | None, seed: int, name: str, ou
     Example:
       testbed topology import-rtt measured.txt --sites 63 --seed 10 --out sites-63.yaml
     """
+    from testbed.topology.file.problems import refuse, unreadable
+    from testbed.topology.generators.rtt_import import import_rtt
     from testbed.topology.generators.rtt_matrix import BadMatrix, parse_matrix
-    from testbed.topology.problems import refuse, unreadable
     from testbed.topology.resolve.network import read_text
-    from testbed.topology.rtt_import import import_rtt
 
     try:
         values = parse_matrix(read_text(matrix))
@@ -141,7 +141,7 @@ def export_panda_command(file: Path, out: Path | None) -> None:
 @command.command()
 def schema() -> None:
     """Print the JSON schema of topology files, for editors."""
-    from testbed.topology.docs import schema_text
+    from testbed.topology.file.docs import schema_text
 
     click.echo(schema_text(), nl=False)
 

@@ -22,8 +22,8 @@ def command(files: tuple[Path, ...], as_json: bool) -> int:
       testbed validate topologies/*.yaml
       testbed validate mine.yaml --json | jq .message
     """
+    from testbed.topology.file.problems import InvalidTopology
     from testbed.topology.load import load_plan_file
-    from testbed.topology.problems import InvalidTopology
 
     worst = 0
     for path in files:

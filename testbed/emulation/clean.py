@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from testbed.emulation.deployment import DEPLOYMENT_FILE, Deployment
-from testbed.emulation.reserve import release
 from testbed.errors import TestbedError
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
+from testbed.run.reserve import release
 
 RECORDS = (DEPLOYMENT_FILE, "created.json", "guest.json")
 
@@ -22,7 +22,7 @@ def clean(folder: RunFolder) -> list[str]:
     """What was removed, one line each. A deployment that answers is left alone."""
     if is_alive(folder):
         return [f"{folder.path}: is running; 'testbed stop' ends it"]
-    from testbed.emulation import guest_deployment
+    from testbed.emulation.guest import deployment as guest_deployment
     from testbed.emulation.network.created import remove_created
 
     removed = guest_deployment.remove(folder)

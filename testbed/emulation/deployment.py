@@ -17,7 +17,7 @@ import msgspec
 
 from protos.records import Manifest
 from testbed.errors import InputError, TestbedError, did_you_mean
-from testbed.runfolder import RunFolder, write_atomically
+from testbed.run.folder import RunFolder, write_atomically
 from testbed.topology.plan import Plan
 
 DEPLOYMENT_FILE = "deployment.json"
@@ -96,7 +96,7 @@ class Deployment:
     def status(self) -> dict[str, Any]:
         """What its runner says; an error when there is no runner any more."""
         if self.record.engine == "guest":
-            from testbed.emulation import guest_deployment
+            from testbed.emulation.guest import deployment as guest_deployment
 
             return {"state": self.record.state, **guest_deployment.status(self.folder)}
         from testbed.emulation.runner import attach, service
@@ -108,7 +108,7 @@ class Deployment:
     def stop(self) -> None:
         """Ask the runner to take everything down, and wait until it has."""
         if self.record.engine == "guest":
-            from testbed.emulation import guest_deployment
+            from testbed.emulation.guest import deployment as guest_deployment
 
             guest_deployment.stop(self.folder)
             return
@@ -123,7 +123,7 @@ class Deployment:
 
     def _attached(self, arguments: list[str]) -> int:
         if self.record.engine == "guest":
-            from testbed.emulation import guest_deployment
+            from testbed.emulation.guest import deployment as guest_deployment
 
             return guest_deployment.converse(self.folder, self._argv(arguments))
         from testbed.emulation.runner import attach

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import InputError, TestbedError, did_you_mean
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 ERROR = re.compile(r"\b(ERROR|CRITICAL|FATAL|EMER)\b|^Traceback \(|^[\w.]*(Error|Exception|Exit)\b(:|$)")
 # Of the network's own daemons; they complain about what they then do without.

@@ -9,7 +9,7 @@ import msgspec
 
 from testbed.emulation.deployment import DEPLOYMENT_FILE, Deployment
 from testbed.errors import InputError, TestbedError
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 
 class Standing(msgspec.Struct):

@@ -22,7 +22,7 @@ import pandas
 
 from testbed.figures.plot import Figure, draw
 from testbed.figures.verdict import Verdict, write_verdicts
-from testbed.runfolder import write_atomically
+from testbed.run.folder import write_atomically
 
 Scale = Literal["smoke", "full"]
 

@@ -15,7 +15,7 @@ from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from testbed.runfolder import write_atomically
+from testbed.run.folder import write_atomically
 
 Outcome = Literal["pass", "fail", "unknown"]
 D = TypeVar("D")

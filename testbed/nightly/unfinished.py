@@ -14,7 +14,7 @@ import msgspec
 
 from testbed.figures.reproduction import git
 from testbed.nightly.choice import Reproduction
-from testbed.runfolder import write_atomically
+from testbed.run.folder import write_atomically
 
 
 class Unfinished(msgspec.Struct, frozen=True):

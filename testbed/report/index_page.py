@@ -14,7 +14,7 @@ from testbed.report.page import Section, badge, badges, command, frame, instant,
 from testbed.report.paper_page import OUTCOMES, manifest_of, verdicts_of
 from testbed.report.run_data import read_checks
 from testbed.report.run_page import checks_outcome
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 RUN_COLUMNS = ("run", "experiment", "engine", "clock", "seed", "status", "fidelity", "checks", "started")
 

@@ -18,7 +18,7 @@ from testbed.report.live_tables import LiveTables
 from testbed.report.page import ASSETS, command, page, path_word
 from testbed.report.run_data import RunData, fault_windows, read_about
 from testbed.report.run_page import run_body
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 OVER = (
     '<div id="over" class="notice" role="status" hidden><p>The run is over: these are its numbers. '

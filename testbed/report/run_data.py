@@ -14,7 +14,7 @@ from protos.records import Fidelity, LogEvent, Manifest
 from testbed.errors import InputError
 from testbed.report.charts import Fault
 from testbed.report.event_log import decode
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from testbed.report.charts import Drawn
 from testbed.report.svg import text_at, wrap
 from testbed.topology.paths import NoPath, Routing
-from testbed.topology.picture import host_labels, network_places, overlay_places
 from testbed.topology.plan import Plan
+from testbed.topology.show.picture import host_labels, network_places, overlay_places
 
 SIZE = 640
 LABELS_UP_TO = 40  # links; more labels would only cover each other

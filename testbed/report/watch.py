@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from testbed.emulation.display import Situation, View
-from testbed.emulation.engine import Event
 from testbed.report.live import LiveServer
-from testbed.runfolder import RunFolder
+from testbed.run.display import Situation, View
+from testbed.run.engine import Event
+from testbed.run.folder import RunFolder
 
 
 class WatchedView:

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from broker_grpc.limits import Limits
+from broker_grpc.core.limits import Limits
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.carrier import Carrier
 from testbed.simulation.connections import Connections

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 
 from protos.records import Fidelity
-from testbed.emulation.engine import Ability, Clock, Event, Options
-from testbed.emulation.runner import stimuli
-from testbed.runfolder import RunFolder
+from testbed.run import stimuli
+from testbed.run.engine import Ability, Clock, Event, Options
+from testbed.run.folder import RunFolder
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.garbage import collected_rarely
 from testbed.simulation.simulator import START_US, Simulator

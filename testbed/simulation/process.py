@@ -1,6 +1,6 @@
 """A simulated process: its machine, the streams it holds, and what is done with the machine's effects.
 
-The counterpart of `broker_grpc.runtime`, without bytes. `take` and `apply` are the innermost loop of a
+The counterpart of `process.runtime`, without bytes. `take` and `apply` are the innermost loop of a
 simulation. A hop is at another process than the one before, whose objects have left the processor's cache
 meanwhile: what costs is how many of them are touched, more than what is done with them.
 """
@@ -32,7 +32,7 @@ from testbed.simulation.streams import Streams
 from testbed.workload.script import ClientScript
 
 if TYPE_CHECKING:
-    from broker_grpc.algorithms import BrokerMachine
+    from broker_grpc.registry import BrokerMachine
 
 
 class Process:

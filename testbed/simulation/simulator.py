@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from broker_grpc.algorithms import machine_of
-from broker_grpc.config import BrokerProcessConfig
+from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
+from broker_grpc.core.options import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
-from broker_grpc.limits import SERVER_GRACE_US, Limits, limits_from
 from broker_grpc.machine import PeerKind, Stimulus
-from broker_grpc.topicconnected.broker import TopicBroker
+from broker_grpc.protocols.topicconnected.broker import TopicBroker
+from broker_grpc.registry import machine_of
 from protos.records import LogEvent
-from testbed.emulation.runner import stimuli
-from testbed.emulation.runner.configs import addresses
-from testbed.emulation.runner.stimuli import BrokerLook, ClientLook, Look
-from testbed.emulation.runner.timeline import Timeline
 from testbed.errors import TestbedError
+from testbed.run import stimuli
+from testbed.run.configs import addresses
+from testbed.run.stimuli import BrokerLook, ClientLook, Look
+from testbed.run.timeline import Timeline
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.pipes import Inbox
@@ -27,7 +27,7 @@ from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
 
 if TYPE_CHECKING:
-    from broker_grpc.algorithms import BrokerMachine
+    from broker_grpc.registry import BrokerMachine
 
 START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant on a tick of the kernel, so that runs repeat
 HARNESS = "harness"

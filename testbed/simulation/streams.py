@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from broker_grpc.core.limits import PATIENCE_AT_END_US, Limits
+from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import ProtocolError
-from broker_grpc.limits import PATIENCE_AT_END_US, Limits
-from broker_grpc.links import hello_incarnation
 from broker_grpc.machine import PeerDown, PeerKind, PeerUp
 from protos.envelope import VERSION, encoded_size
 from protos.messages import Envelope, Hello

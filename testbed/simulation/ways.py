@@ -1,6 +1,6 @@
 """One direction of a link: when does a packet that enters it leave it at the other end?
 
-As netem does it (`testbed.emulation.network.shape`): a packet that arrives is lost by chance or by a full
+As netem does it (`testbed.run.shape`): a packet that arrives is lost by chance or by a full
 queue, or it waits out latency and jitter, never leaves before the one in front of it, and then takes the time
 that its bytes need. Chances are drawn from streams of their own: what crosses one way never changes what is
 drawn for another.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from random import Random
 
-from testbed.emulation.network.shape import queue_limit
+from testbed.run.shape import queue_limit
 from testbed.topology.plan import Link, PairLatency
 
 NEVER_US = -1

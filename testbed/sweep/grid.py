@@ -11,7 +11,7 @@ import msgspec
 
 from testbed.errors import InputError, did_you_mean
 from testbed.sweep.sweepfile import Lines, SweepFile
-from testbed.topology.document import Path_
+from testbed.topology.file.document import Path_
 
 
 class Point(msgspec.Struct):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from testbed.errors import InputError
-from testbed.runfolder import make_results
+from testbed.run.folder import make_results
 
 LOCK = "lock"
 

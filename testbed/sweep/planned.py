@@ -10,10 +10,10 @@ from testbed.sweep.grid import Point, points, set_at
 from testbed.sweep.point import Task
 from testbed.sweep.sweepfile import Lines, SweepFile
 from testbed.sweep.wanted import Wanted, resolved
-from testbed.topology.document import Document, read_document
+from testbed.topology.file.document import Document, read_document
+from testbed.topology.file.problems import InvalidTopology, Problem
 from testbed.topology.load import resolve
 from testbed.topology.plan import Plan
-from testbed.topology.problems import InvalidTopology, Problem
 
 
 def planned(sweep: SweepFile, lines: Lines, base: Path) -> list[tuple[Point, Wanted]]:

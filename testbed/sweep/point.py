@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from testbed.errors import TestbedError
-from testbed.runfolder import write_atomically
+from testbed.run.folder import write_atomically
 from testbed.sweep.computation import FILE, compute, read_computation
 from testbed.sweep.grid import set_at
 from testbed.sweep.lock import hold
 from testbed.topology.plan import Plan
 
 if TYPE_CHECKING:
-    from testbed.emulation.deploy import Outcome
+    from testbed.run.deploy import Outcome
 
 PLAN = "plan.json"
 
@@ -56,7 +56,7 @@ class Done(msgspec.Struct):
 
 def plan_of(task: Task) -> Plan:
     """The topology with the point's settings; raises InputError."""
-    from testbed.topology.document import read_document
+    from testbed.topology.file.document import read_document
     from testbed.topology.load import resolve
 
     path = Path(task.topology)
@@ -89,9 +89,9 @@ def _log(line: str) -> None:
 
 
 def run_plan(task: Task, folder: Path) -> Done:
-    from testbed.emulation.deploy import deploy, prepare
-    from testbed.emulation.display import PlainView
-    from testbed.emulation.engine import Options, choose
+    from testbed.run.deploy import deploy, prepare
+    from testbed.run.display import PlainView
+    from testbed.run.engine import Options, choose
     from testbed.topology.plan import load
 
     plan = load((folder / PLAN).read_bytes())

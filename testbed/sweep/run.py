@@ -115,8 +115,8 @@ def _run_made(
 @contextmanager
 def _one_session(master: str) -> Iterator[Session]:
     """Spark starts when it is first asked for, and not at all when every point is there."""
-    from testbed.analysis.apart import apart, end_spark
-    from testbed.analysis.session import start
+    from testbed.analysis.spark.interruptible import apart, end_spark
+    from testbed.analysis.spark.session import start
 
     started: list[SparkSession] = []
 

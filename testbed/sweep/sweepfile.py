@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from testbed.errors import InputError
-from testbed.topology.document import Document, Path_, read_document
-from testbed.topology.problems import InvalidTopology
-from testbed.topology.schema_errors import explain
+from testbed.topology.file.document import Document, Path_, read_document
+from testbed.topology.file.problems import InvalidTopology
+from testbed.topology.file.schema_errors import explain
 
 
 class SweepFile(BaseModel):

@@ -46,7 +46,7 @@ def collect_runs(
 ) -> list[str]:
     """One table for all points that are done: each table of the runs, with the settings as columns."""
     from testbed.analysis import analyze
-    from testbed.analysis.apart import apart
+    from testbed.analysis.spark.interruptible import apart
 
     paths = {p.id: (folder / "points" / p.id / done[p.id].run).resolve() for p in wanted if p.id in done}
     analysis = apart(lambda: analyze(list(paths.values()), spark=spark, progress=say))

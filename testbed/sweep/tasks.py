@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from testbed.runfolder import write_atomically
+from testbed.run.folder import write_atomically
 from testbed.sweep.point import Done
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def run_on_spark(
     tick: Callable[[], None],
 ) -> list[Done]:
     """All points, one Spark partition each; `tick` is called now and then: the folders tell the rest."""
-    from testbed.analysis.apart import apart
+    from testbed.analysis.spark.interruptible import apart
 
     names = [str(folder) for folder in folders]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from testbed.runfolder import RunFolder, write_atomically
+from testbed.run.folder import RunFolder, write_atomically
 from testbed.sweep.computation import FILE, Computation, read_computation
 from testbed.sweep.point import PLAN, Done, Task
 from testbed.sweep.tasks import RUNNING, finished
@@ -57,7 +57,7 @@ def resolved(engine: str, clock: str) -> tuple[str, str]:
 
     `auto` is what this machine would take. Whether the engine can run, the machine of the point must know.
     """
-    from testbed.emulation.engine import automatic, meant
+    from testbed.run.engine import automatic, meant
 
     name = automatic(clock or None)[0] if engine == "auto" else engine
     return name, meant(name, clock or None, choice="engine: ")

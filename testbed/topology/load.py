@@ -8,10 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testbed.topology.document import Document, parse_document, read_document
-from testbed.topology.mending import mended
+from testbed.topology.file.document import Document, parse_document, read_document
+from testbed.topology.file.mending import mended
+from testbed.topology.file.problems import InvalidTopology, Problem
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.processes import ProgramGroup
+from testbed.topology.file.schema_errors import explain
+from testbed.topology.file.settings import apply_setting
 from testbed.topology.plan import Broker, Check, Event, Phase, Plan
-from testbed.topology.problems import InvalidTopology, Problem
 from testbed.topology.resolve.brokers import BrokerDraft, draft_brokers, place_brokers
 from testbed.topology.resolve.clients import (
     ClientDraft,
@@ -35,10 +39,6 @@ from testbed.topology.resolve.overlay import build_overlay
 from testbed.topology.resolve.phases import build_phases, instant
 from testbed.topology.resolve.report import Report
 from testbed.topology.resolve.workloads import add_interests, add_templates, build_workloads
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.processes import ProgramGroup
-from testbed.topology.schema_errors import explain
-from testbed.topology.settings import apply_setting
 
 
 def load_plan_file(path: str | Path, seed: int | None = None, settings: Iterable[str] = ()) -> Plan:

@@ -64,7 +64,7 @@ class Broker(msgspec.Struct, omit_defaults=True):
     node: str
     address: str
     port: int
-    options: dict[str, Any] = {}  # broker_grpc.config.BrokerOptions, by name
+    options: dict[str, Any] = {}  # broker_grpc.core.options.BrokerOptions, by name
     algorithm: dict[str, Any] = {}  # {"name": "grape", ...}; empty = plain routing
     group: str = ""
     on_crash: Literal["abort", "continue", "restart"] = "abort"

@@ -17,13 +17,13 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from broker_grpc.clock import RunClock
-from broker_grpc.control import ControlLine, Request
+from broker_grpc.core.limits import Limits
 from broker_grpc.errors import BrokerError
-from broker_grpc.eventlog import EventLog
-from broker_grpc.eventloop import run, told_defect
-from broker_grpc.limits import Limits
-from broker_grpc.tls import TlsFiles
+from broker_grpc.process.clock import RunClock
+from broker_grpc.process.control import ControlLine, Request
+from broker_grpc.process.eventlog import EventLog
+from broker_grpc.process.eventloop import run, told_defect
+from broker_grpc.process.tls import TlsFiles
 from protos.records import LogEvent
 from testbed.errors import InputError, TestbedError
 from testbed.topology.plan import Client

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from broker_grpc.client_runtime import ClientRuntime
-from broker_grpc.clock import RunClock
-from broker_grpc.eventlog import EventLog
+from broker_grpc.client.runtime import ClientRuntime
 from broker_grpc.machine import Answered, Effect
-from broker_grpc.tls import TlsFiles
+from broker_grpc.process.clock import RunClock
+from broker_grpc.process.eventlog import EventLog
+from broker_grpc.process.tls import TlsFiles
 from testbed.topology.plan import Client
 from testbed.workload.script import ABSENT, ClientScript
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from broker_grpc.client_machine import ClientMachine, ClientOptions
+from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter
 from broker_grpc.machine import Answered, DeadlineReached, Effects, Stimulus

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    from testbed.analysis.session import start
+    from testbed.analysis.spark.session import start
 
     session = start("local[2]")
     yield session

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from protos.records import LogEvent
-from testbed.analysis import sample
+from testbed.analysis.sample import run as sample
 from testbed.topology.plan import Check
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ def test_links_have_three_witnesses(analysis: Analysis) -> None:
 
 
 def test_files_are_written_with_provenance_on_every_row(analysis: Analysis, folders: Path) -> None:
-    from testbed.analysis.catalogue import PROVENANCE, TABLES
+    from testbed.analysis.tables.catalogue import PROVENANCE, TABLES
 
     for name, columns in TABLES.items():
         table = pq.read_table(folders / "good" / "tables" / f"{name}.parquet")
@@ -383,7 +383,8 @@ def test_deliveries_too_many_for_the_driver_are_the_same(
     rows: int,
 ) -> None:
     """Run by run on the driver (130: more than each run has, less than both), or written by Spark's tasks."""
-    from testbed.analysis import analyze, bulk
+    from testbed.analysis import analyze
+    from testbed.analysis.tables import large_deliveries as bulk
 
     monkeypatch.setattr(bulk, "COLLECT_ROWS", rows)
     for name in ("good", "tree"):

@@ -10,7 +10,7 @@ import py4j.java_gateway
 import pytest
 from pyspark.accumulators import AccumulatorTCPServer, AccumulatorUnixServer
 
-from testbed.analysis.apart import apart, silence
+from testbed.analysis.spark.interruptible import apart, silence
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_grpc.content.language import format_publication, parse_publication
 from broker_grpc.errors import BrokerError
-from testbed.analysis.attributes import _plain, attributes_of
+from testbed.analysis.evidence.attributes import _plain, attributes_of
 
 NAMES = st.text("abcXYZ%_.-9", min_size=1, max_size=8)
 VALUES = st.one_of(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.analysis import cds
-from testbed.analysis.session import archive_path, find_java
+from testbed.analysis.spark import class_archive as cds
+from testbed.analysis.spark.session import archive_path, find_java
 
 
 @pytest.fixture

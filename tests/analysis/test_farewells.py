@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Options
-from testbed.emulation.runner.fidelity import read_events
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Options
+from testbed.run.fidelity import read_events
 from testbed.simulation.engine import SimulateEngine
 from testbed.topology.load import load_plan_text
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from protos.records import FlowCounter, PortCounter
-from testbed.analysis import sample
-from testbed.analysis.runs import load_runs
-from testbed.analysis.small import read_small
+from testbed.analysis.evidence.runs import load_runs
+from testbed.analysis.sample import run as sample
+from testbed.analysis.sources.records import read_small
 from testbed.analysis.tables.links import links
 from testbed.analysis.wire.witness import FACT_SCHEMA
 

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from testbed.analysis import master
-from testbed.analysis.session import JAVA_HINT, hint_for, start
+from testbed.analysis.spark import master
+from testbed.analysis.spark.session import JAVA_HINT, hint_for, start
 from testbed.errors import InputError, TestbedError
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.analysis.attributes import attributes_of
-from testbed.analysis.interests import FOREVER, Interest, Interests, Timeline
-from testbed.analysis.runs import load_runs
-from testbed.analysis.sample import make_run
-from testbed.analysis.session import NoJava, find_java
+from testbed.analysis.evidence.attributes import attributes_of
+from testbed.analysis.evidence.interests import FOREVER, Interest, Interests, Timeline
+from testbed.analysis.evidence.runs import load_runs
+from testbed.analysis.sample.run import make_run
+from testbed.analysis.spark.session import NoJava, find_java
 from testbed.errors import InputError
 
 
@@ -111,7 +111,7 @@ def test_a_fault_excuses_a_loss_only_while_it_lasts() -> None:
 
 
 def test_documentation_lists_every_table_and_column() -> None:
-    from testbed.analysis.catalogue import TABLES
+    from testbed.analysis.tables.catalogue import TABLES
 
     text = (Path(__file__).parents[2] / "docs" / "tables.md").read_text()
     for table, columns in TABLES.items():
@@ -124,7 +124,7 @@ def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
     import pandas as pd
 
     from protos.records import FlowCounter, PortCounter, ProbeResult
-    from testbed.analysis.small import read_small
+    from testbed.analysis.sources.records import read_small
     from testbed.analysis.tables import fidelity, hops, links, overhead, wire
     from testbed.analysis.wire.witness import FACT_SCHEMA
 

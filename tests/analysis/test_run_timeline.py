@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from testbed.analysis import sample
-from testbed.analysis.flight import MIN_FLIGHT_US, Motion, Second
-from testbed.analysis.interests import FOREVER, Timeline
-from testbed.analysis.runs import Run, load_runs
-from testbed.analysis.timeline import timeline
+from testbed.analysis.evidence.flight import MIN_FLIGHT_US, Motion, Second
+from testbed.analysis.evidence.interests import FOREVER, Timeline
+from testbed.analysis.evidence.runs import Run, load_runs
+from testbed.analysis.evidence.timeline import timeline
+from testbed.analysis.sample import run as sample
 from testbed.topology import plan as p
 
 S = 1_000_000

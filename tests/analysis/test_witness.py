@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.analysis.sample_wire import Talk, write_capture
+from testbed.analysis.sample.wire import Talk, write_capture
 from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.witness import messages, witness
 

@@ -10,10 +10,9 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from broker_grpc.broker import Broker
-from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter, parse_publication
-from broker_grpc.links import hello_incarnation
+from broker_grpc.core.links import hello_incarnation
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import (
     CloseLink,
     DeadlineReached,
@@ -28,6 +27,7 @@ from broker_grpc.machine import (
     Stimulus,
     unfolded,
 )
+from broker_grpc.protocols.contentbased.broker import Broker
 from protos.envelope import decode, encode
 from protos.messages import (
     Ack,

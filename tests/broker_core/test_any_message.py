@@ -10,12 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_grpc.algorithms import machine_of
-from broker_grpc.broker import Broker
-from broker_grpc.client_machine import ClientMachine
-from broker_grpc.config import BrokerOptions, BrokerProcessConfig, Neighbour
+from broker_grpc.client.machine import ClientMachine
 from broker_grpc.content.language import parse_filter
-from broker_grpc.layer import Layer
+from broker_grpc.core.options import BrokerOptions, BrokerProcessConfig, Neighbour
 from broker_grpc.machine import (
     CloseLink,
     DeadlineReached,
@@ -26,7 +23,10 @@ from broker_grpc.machine import (
     Send,
     unfolded,
 )
-from broker_grpc.relocation.algorithms import layer_of
+from broker_grpc.protocols.contentbased.broker import Broker
+from broker_grpc.protocols.contentbased.layer import Layer
+from broker_grpc.protocols.relocation.algorithms import layer_of
+from broker_grpc.registry import machine_of
 from protos import messages
 from protos.envelope import TYPE_OF, encode
 from protos.messages import Advertisement, Envelope, Operator, Predicate, Publication, Subscription

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fifo_network import Network
 
-from broker_grpc.client_machine import ClientMachine, ClientOptions
+from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.errors import LanguageError, NotFoundError
 from broker_grpc.machine import (

@@ -6,7 +6,7 @@ import pytest
 from fifo_network import Network
 from trace_text import Trace
 
-from broker_grpc.config import BrokerOptions
+from broker_grpc.core.options import BrokerOptions
 from protos.messages import DiscoveryRequest, Operator, Predicate, Publication, Subscription
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]

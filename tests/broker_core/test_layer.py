@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from broker_grpc.broker import Broker, build
-from broker_grpc.config import BrokerProcessConfig
 from broker_grpc.content.language import parse_filter
+from broker_grpc.core.options import BrokerProcessConfig
 from broker_grpc.errors import BrokerError, ProtocolError
-from broker_grpc.layer import LayerHost
 from broker_grpc.machine import DeadlineReached, PeerDown, PeerUp, Received, Send, unfolded
+from broker_grpc.protocols.contentbased.broker import Broker
+from broker_grpc.protocols.contentbased.layer import LayerHost
+from broker_grpc.registry import machine_of
 from protos.messages import (
     Advertisement,
     Envelope,
@@ -140,13 +141,15 @@ def test_an_advertisement_that_neighbours_know_can_be_placed(layered):
 
 def test_build_names_an_unknown_option():
     with pytest.raises(BrokerError, match="speed"):
-        build(BrokerProcessConfig("B1", "127.0.0.1:0", options={"speed": 3}))
+        machine_of(BrokerProcessConfig("B1", "127.0.0.1:0", options={"speed": 3}))
     with pytest.raises(BrokerError, match="subscription_covering"):
-        build(BrokerProcessConfig("B1", "127.0.0.1:0", options={"subscription_covering": "sometimes"}))
+        machine_of(BrokerProcessConfig("B1", "127.0.0.1:0", options={"subscription_covering": "sometimes"}))
     with pytest.raises(BrokerError):
-        build(BrokerProcessConfig("B1", "127.0.0.1:0", algorithm={"name": "magic"}))
+        machine_of(BrokerProcessConfig("B1", "127.0.0.1:0", algorithm={"name": "magic"}))
 
 
 def test_build():
-    broker = build(BrokerProcessConfig("B1", "127.0.0.1:0", options={"matching_us": 3}, sample_every_us=7))
+    broker = machine_of(
+        BrokerProcessConfig("B1", "127.0.0.1:0", options={"matching_us": 3}, sample_every_us=7)
+    )
     assert (broker.options.matching_us, broker.options.sample_every_us) == (3, 7)

@@ -7,10 +7,10 @@ import random
 import pytest
 from fifo_network import Network
 
-from broker_grpc.broker import Broker
-from broker_grpc.config import BrokerOptions
-from broker_grpc.links import Links, hello_incarnation, process_incarnation
+from broker_grpc.core.links import Links, hello_incarnation, process_incarnation
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import CloseLink, Log, PeerUp, Received, Rejected, Send
+from broker_grpc.protocols.contentbased.broker import Broker
 from protos.messages import (
     Advertisement,
     DiscoveryRequest,

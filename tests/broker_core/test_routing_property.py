@@ -10,10 +10,10 @@ from fifo_network import Network, PlainClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker_grpc.broker import Broker
-from broker_grpc.config import BrokerOptions
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter, parse_publication
+from broker_grpc.core.options import BrokerOptions
+from broker_grpc.protocols.contentbased.broker import Broker
 
 FILTERS = [
     "[class,eq,'A']",

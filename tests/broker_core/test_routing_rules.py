@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 from fifo_network import Network
 
-from broker_grpc.config import BrokerOptions
+from broker_grpc.core.options import BrokerOptions
 from protos.messages import Envelope, Publication
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]

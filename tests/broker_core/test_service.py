@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from broker_grpc.broker import Broker
-from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import CloseLink, DeadlineReached, Log, PeerDown, PeerUp, Received, Send, unfolded
+from broker_grpc.protocols.contentbased.broker import Broker
 from protos.envelope import encoded_size, publication_size
 from protos.messages import Advertisement, Envelope, Publication, Subscription
 from protos.records import LogEvent

@@ -12,10 +12,10 @@ import msgspec
 from nursery import nursery
 from ports import free_port
 
-from broker_grpc.handshake import hello, read_hello
-from broker_grpc.limits import Limits
-from broker_grpc.tls import TlsFiles
-from broker_grpc.transport import CONNECT, DialledStream
+from broker_grpc.core.limits import Limits
+from broker_grpc.process.handshake import hello, read_hello
+from broker_grpc.process.tls import TlsFiles
+from broker_grpc.process.transport import CONNECT, DialledStream
 from protos.envelope import VERSION, decode, encode
 from protos.messages import Envelope
 from protos.records import LogEvent

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import msgspec
 
 from broker_grpc.errors import LanguageError, ProtocolError
-from broker_grpc.eventloop import run
 from broker_grpc.machine import (
     DeadlineReached,
     Effects,
@@ -22,7 +21,8 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
-from broker_grpc.process import BrokerProcess
+from broker_grpc.process.eventloop import run
+from broker_grpc.process.process import BrokerProcess
 from protos.messages import Ack, Envelope, Hello, Publication, Refusal, Subscription, Unsubscription
 from protos.records import LogEvent
 

@@ -118,8 +118,8 @@ def serve(what: str, data: bytes, control_fd: int) -> None:
 
         flood_machine.serve(data, control_fd)
     elif what == "broker":
-        from broker_grpc.config import BrokerProcessConfig
-        from broker_grpc.process import serve as serve_broker
+        from broker_grpc.core.options import BrokerProcessConfig
+        from broker_grpc.process.process import serve as serve_broker
 
         serve_broker(msgspec.json.decode(data, type=BrokerProcessConfig), control_fd)
     elif what == "driver":

@@ -10,7 +10,7 @@ from typing import Any
 from broker_nodes import PATIENCE_S, BrokerNode
 
 from broker_grpc.content.language import parse_filter, parse_publication
-from broker_grpc.tls import Authority
+from broker_grpc.process.tls import Authority
 from protos.records import LogEvent
 
 

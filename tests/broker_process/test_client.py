@@ -12,9 +12,9 @@ import pytest
 from broker_nodes import PATIENCE_S
 from overlay import Overlay, check_deliveries
 
-from broker_grpc.client import Client, NotConnected, Refused
-from broker_grpc.clock import RunClock
+from broker_grpc.client.api import Client, NotConnected, Refused
 from broker_grpc.errors import LanguageError, LimitExceeded
+from broker_grpc.process.clock import RunClock
 from protos.records import LogEvent
 
 

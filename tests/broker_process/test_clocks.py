@@ -11,12 +11,12 @@ from broker_nodes import PATIENCE_S
 from flood_machine import FloodMachine
 from overlay import Overlay
 
-from broker_grpc.client import Client
-from broker_grpc.clock import RunClock
-from broker_grpc.eventlog import EventLog
-from broker_grpc.limits import Limits
+from broker_grpc.client.api import Client
+from broker_grpc.core.limits import Limits
 from broker_grpc.machine import Effects, PeerUp, Stimulus
-from broker_grpc.runtime import Runtime
+from broker_grpc.process.clock import RunClock
+from broker_grpc.process.eventlog import EventLog
+from broker_grpc.process.runtime import Runtime
 
 PAUSE_US = 600_000_000  # of a busy machine, far less than the step
 

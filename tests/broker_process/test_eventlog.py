@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from broker_grpc.clock import RunClock
-from broker_grpc.eventlog import EventLog
+from broker_grpc.process.clock import RunClock
+from broker_grpc.process.eventlog import EventLog
 from protos.records import LogEvent
 
 

@@ -10,10 +10,10 @@ import pytest
 from broker_nodes import PATIENCE_S, Poker
 from overlay import Overlay, check_deliveries
 
-from broker_grpc.client import Client
+from broker_grpc.client.api import Client
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.errors import ProtocolError
-from broker_grpc.transport import LINK, StreamLost
+from broker_grpc.process.transport import LINK, StreamLost
 from protos.messages import Ack, DiscoveryRequest, Subscription
 from protos.records import LogEvent
 

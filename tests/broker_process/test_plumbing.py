@@ -14,18 +14,18 @@ import pytest
 from broker_nodes import PATIENCE_S, BrokerNode, Poker
 from flood_machine import FloodMachine
 
-from broker_grpc.clients import ClientGate
-from broker_grpc.clock import RunClock
-from broker_grpc.conversation import converse
+from broker_grpc.core.limits import Limits
 from broker_grpc.errors import DuplicateError, ProtocolError
-from broker_grpc.eventlog import EventLog
-from broker_grpc.eventloop import SparingSelector
-from broker_grpc.handshake import hello
-from broker_grpc.limits import Limits
 from broker_grpc.machine import Copies, Effects, Received, Stimulus
-from broker_grpc.runtime import Runtime
-from broker_grpc.session import Session
-from broker_grpc.transport import LINK, StreamLost
+from broker_grpc.process.client_gate import ClientGate
+from broker_grpc.process.clock import RunClock
+from broker_grpc.process.conversation import converse
+from broker_grpc.process.eventlog import EventLog
+from broker_grpc.process.eventloop import SparingSelector
+from broker_grpc.process.handshake import hello
+from broker_grpc.process.runtime import Runtime
+from broker_grpc.process.session import Session
+from broker_grpc.process.transport import LINK, StreamLost
 from protos import broker_pb2 as pb
 from protos.envelope import VERSION, encode
 from protos.messages import Ack, Envelope, Operator, Predicate, Publication, Refusal, Subscription

@@ -11,10 +11,10 @@ import pytest
 from broker_nodes import PATIENCE_S, BrokerNode, Poker
 from overlay import Overlay
 
-from broker_grpc.client import Client, NotConnected
+from broker_grpc.client.api import Client, NotConnected
 from broker_grpc.errors import ProtocolError
-from broker_grpc.tls import Authority, TlsError, TlsFiles, channel_credentials
-from broker_grpc.transport import LINK, StreamLost
+from broker_grpc.process.tls import Authority, TlsError, TlsFiles, channel_credentials
+from broker_grpc.process.transport import LINK, StreamLost
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from pathlib import Path
 from open_files import open_files
 
 from protos.records import LogEvent
-from testbed.emulation.runner.fidelity import read_events
-from testbed.runfolder import RunFolder
+from testbed.run.fidelity import read_events
+from testbed.run.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900

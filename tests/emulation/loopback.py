@@ -16,9 +16,9 @@ import msgspec
 from open_files import open_files
 
 from protos.records import LogEvent
-from testbed.emulation.deploy import prepare
-from testbed.emulation.runner.fidelity import read_events
-from testbed.runfolder import RunFolder
+from testbed.run.deploy import prepare
+from testbed.run.fidelity import read_events
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Broker, Client, Gate, Network, Node, OverlayLink, Phase, Plan
 
 SECOND = 1_000_000

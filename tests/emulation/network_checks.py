@@ -24,7 +24,7 @@ import msgspec
 from protos.records import FlowCounter, PortCounter, ProbeResult
 from testbed.emulation.network import EmulatedNetwork, created, namespaces
 from testbed.emulation.network.echo import round_trips_us
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import (
     Broker,
     Capture,

@@ -10,7 +10,7 @@ import yaml
 from deployments import ROOT, events, latest, of_kind, run
 
 from protos.records import LogEvent
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 GUEST = pytest.param("guest", marks=[pytest.mark.guest, pytest.mark.slow, pytest.mark.nightly])
 TOPOLOGY = ROOT / "topologies" / "coordinator-restart.yaml"

@@ -15,13 +15,13 @@ import pytest
 from click.testing import CliRunner
 
 from testbed.cli.deploy import command as deploy_command
-from testbed.emulation import engine as engines
-from testbed.emulation.deploy import Outcome, deploy, prepare, run_id
-from testbed.emulation.display import JsonView, PlainView, Situation
-from testbed.emulation.engine import Ability, Clock, Event, Options, choose
-from testbed.emulation.guest_engine import memory_mb
+from testbed.emulation.guest.engine import memory_mb
 from testbed.errors import InputError, RunFailed, TestbedError
-from testbed.runfolder import RunFolder
+from testbed.run import engine as engines
+from testbed.run.deploy import Outcome, deploy, prepare, run_id
+from testbed.run.display import JsonView, PlainView, Situation
+from testbed.run.engine import Ability, Clock, Event, Options, choose
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Broker, Network, Plan
 
 
@@ -110,7 +110,7 @@ def test_a_folder_that_takes_no_files_is_refused(tmp_path: Path, monkeypatch: py
     def read_only(dir: Path) -> None:
         raise OSError(errno.EROFS, "Read-only file system", str(dir / "x"))
 
-    monkeypatch.setattr("testbed.runfolder.tempfile.TemporaryFile", read_only)
+    monkeypatch.setattr("testbed.run.folder.tempfile.TemporaryFile", read_only)
     with pytest.raises(InputError, match=r"/t: the folder for results cannot be written: Read-only file sys"):
         prepare(plan(), None, tmp_path, "fake", "virtual")
 
@@ -122,7 +122,7 @@ def test_a_disk_that_fills_up_leaves_no_half_made_folder(
     def full(folder: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(f"testbed.emulation.deploy.{step}", full)
+    monkeypatch.setattr(f"testbed.run.deploy.{step}", full)
     with pytest.raises(TestbedError, match="cannot be made: No space left on device"):
         prepare(plan(), None, tmp_path, "fake", "virtual")
     assert list((tmp_path / "t").iterdir()) == []
@@ -232,7 +232,7 @@ def test_a_clock_that_the_engine_lacks_is_refused() -> None:
 
 
 def test_an_engine_that_cannot_run_is_an_error_never_a_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
-    from testbed.emulation.host_engine import HostEngine
+    from testbed.emulation.host.engine import HostEngine
 
     monkeypatch.setattr(HostEngine, "probe", lambda self: Ability(False, "no netem", "use --engine guest"))
     with pytest.raises(TestbedError, match="cannot run here: no netem"):

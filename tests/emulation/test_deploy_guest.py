@@ -26,8 +26,8 @@ from deployments import (
 )
 
 from protos.records import LogEvent
-from testbed.emulation.runner.fidelity import read_events
-from testbed.runfolder import RunFolder
+from testbed.run.fidelity import read_events
+from testbed.run.folder import RunFolder
 from testbed.topology.paths import Routing
 from testbed.topology.plan import load
 

@@ -19,7 +19,7 @@ import pytest
 from deployments import ROOT, command_line, latest, run, wait_until_gone, write
 
 from protos.records import LogEvent
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 pytestmark = [pytest.mark.guest, pytest.mark.nightly]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Options, engine
-from testbed.emulation.runner import fidelity
+from testbed.run import fidelity
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Options, engine
 from testbed.topology.load import load_plan_file
 
 pytestmark = [pytest.mark.guest, pytest.mark.nightly]

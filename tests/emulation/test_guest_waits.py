@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 # How late a wait of so many seconds ends, us. The other end of the pipe stays silent.
 WAITS = """
 import asyncio, json, os, selectors, time
-from broker_grpc.eventloop import ExactSelector, new_loop
+from broker_grpc.process.eventloop import ExactSelector, new_loop
 reading, _ = os.pipe()
 late = {"selector": {}, "loop": {}}
 selector = ExactSelector()

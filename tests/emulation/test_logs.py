@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from protos.records import Manifest
 from testbed.cli.logs import command
 from testbed.errors import InputError
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.load import load_plan_text
 from testbed.topology.plan import dump
 

@@ -12,9 +12,10 @@ import pytest
 from testbed.emulation.controller.config import ControllerConfig, SwitchPorts
 from testbed.emulation.controller.routes import next_links, path_links
 from testbed.emulation.controller.state import ControlState
-from testbed.emulation.network import capture, created, ovs, shape
+from testbed.emulation.network import capture, created, ovs
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.wiring import wire
+from testbed.run import shape
 from testbed.topology.plan import Broker, Capture, Client, Link, Network, Node, PairLatency, Plan
 
 

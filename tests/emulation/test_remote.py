@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from testbed.cli.deploy import command
 from testbed.emulation.remote.near import check_portable, parse_place, receive
 from testbed.errors import InputError, TestbedError
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.load import load_plan_text
 
 TOPOLOGY = """\

@@ -12,8 +12,8 @@ import pytest
 
 from protos.records import LogEvent
 from testbed.emulation.deployment import Deployment
-from testbed.emulation.runner.fidelity import read_events
 from testbed.errors import TestbedError
+from testbed.run.fidelity import read_events
 from testbed.topology.plan import Client, Event, Phase, PublicationPlan, SubscriptionPlan
 from testbed.workload.script import advertisements_of
 

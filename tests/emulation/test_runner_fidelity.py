@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from protos.records import LogEvent, ProbeResult
-from testbed.emulation.runner import fidelity
+from testbed.run import fidelity
 from testbed.topology.plan import Link, Network, Node, PairLatency, Plan, Probes
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from testbed.emulation.runner.child import Birth, limit_resources
 from testbed.emulation.runner.clock import RunClock
-from testbed.emulation.runner.fidelity import read_events
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
 from testbed.emulation.runner.processes import Process, Processes, killed_for_memory
-from testbed.emulation.runner.stimuli import ProcessEnded, ProcessReady, Stimulus
+from testbed.run.fidelity import read_events
+from testbed.run.stimuli import ProcessEnded, ProcessReady, Stimulus
 from testbed.topology.plan import Event, Program
 
 sys.path.insert(0, str(Path(__file__).parent))

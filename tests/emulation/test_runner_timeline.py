@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from testbed.emulation.runner import stimuli as s
-from testbed.emulation.runner.timeline import RESTART_DELAY_US, RESTARTS_ALLOWED, Timeline
+from testbed.run import stimuli as s
+from testbed.run.timeline import RESTART_DELAY_US, RESTARTS_ALLOWED, Timeline
 from testbed.topology.plan import Broker, Client, Event, Gate, Network, OverlayLink, Phase, Plan, Program
 
 SECOND = 1_000_000

@@ -30,15 +30,15 @@ from experiments.pop_grape.systems import (
     wanted_groups,
 )
 from protos.records import Manifest
-from testbed.emulation.engine import Ability
-from testbed.emulation.host_engine import HostEngine
+from testbed.emulation.host.engine import HostEngine
 from testbed.errors import InputError, TestbedError
 from testbed.figures.reproduction import Request
 from testbed.figures.verdict import judge
-from testbed.runfolder import RunFolder
+from testbed.run.engine import Ability
+from testbed.run.folder import RunFolder
 from testbed.sweep.grid import point_id
 from testbed.sweep.point import Done, Task, plan_of
-from testbed.topology.document import read_document
+from testbed.topology.file.document import read_document
 
 FULL, SMOKE = SCALES["full"], SCALES["smoke"]
 FOLDER = Path(__file__).parents[2] / "experiments" / "pop_grape"

@@ -14,9 +14,9 @@ from experiments.pop_grape.evidence import Evidence
 from experiments.pop_grape.measured import FILE, kept
 from experiments.pop_grape.measures import measure, relocations, timeline
 from experiments.pop_grape.systems import SCALES, planned_points
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Options, choose
-from testbed.runfolder import RunFolder
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Options, choose
+from testbed.run.folder import RunFolder
 from testbed.sweep.point import Task, plan_of
 
 TOPOLOGY = Path(__file__).parents[2] / "experiments" / "pop_grape" / "planetlab.yaml"

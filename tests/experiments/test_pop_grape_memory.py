@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from experiments.pop_grape.memory import table
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 REAL = Path(__file__).parents[1] / "analysis" / "data" / "small-run"
 

@@ -11,8 +11,8 @@ import pytest
 
 from experiments.pop_grape.logs import evidence
 from experiments.pop_grape.systems import SCALES, WEIGHTED, settings
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Options, choose
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Options, choose
 from testbed.sweep.point import Task, plan_of
 
 TOPOLOGY = Path(__file__).parents[2] / "experiments" / "pop_grape" / "planetlab.yaml"

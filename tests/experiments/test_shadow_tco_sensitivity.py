@@ -7,10 +7,10 @@ from random import Random
 import pandas
 import pytest
 
-from broker_grpc.topicconnected.backups import PrimaryBackup, build_greedily
-from broker_grpc.topicconnected.components import is_topic_connected
-from broker_grpc.topicconnected.lowoda import low_oda
-from broker_grpc.topicconnected.overlay import Overlay, bits
+from broker_grpc.protocols.topicconnected.backups import PrimaryBackup, build_greedily
+from broker_grpc.protocols.topicconnected.components import is_topic_connected
+from broker_grpc.protocols.topicconnected.lowoda import low_oda
+from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
 from experiments.shadow_tco.varied_repairs import REPAIRS, WEIGHTS, weighing
 from experiments.shadow_tco.varied_ties import FRESH, KEEP, ORDERS, RULES, keeping, vary_tie
 from experiments.shadow_tco.workload import Setting, churn, initial

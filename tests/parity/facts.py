@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from protos.records import LogEvent
-from testbed.emulation.runner.fidelity import read_events
-from testbed.runfolder import RunFolder
+from testbed.run.fidelity import read_events
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
 MESSAGE_KINDS = frozenset(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
 NEAR_US = 1_000  # publications are 250 ms apart, a broker in the guest takes a few microseconds

@@ -21,9 +21,9 @@ from facts import Facts, facts_of, far_apart, up_apart
 from losses import SameLosses, losses_of, none_lost
 from scenarios import SCENARIOS, Scenario
 
-from testbed.emulation.deploy import deploy, prepare
-from testbed.emulation.engine import Engine, Options, choose
-from testbed.runfolder import RunFolder
+from testbed.run.deploy import deploy, prepare
+from testbed.run.engine import Engine, Options, choose
+from testbed.run.folder import RunFolder
 from testbed.simulation.engine import SimulateEngine
 from testbed.simulation.simulator import START_US
 from testbed.simulation.wires import Loses

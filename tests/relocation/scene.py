@@ -10,13 +10,13 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parent.parent / "broker_core"))
 from fifo_network import Network, PlainClient
 
-from broker_grpc.broker import Broker
-from broker_grpc.client_machine import ClientMachine
-from broker_grpc.config import BrokerOptions
+from broker_grpc.client.machine import ClientMachine
 from broker_grpc.content.language import parse_filter
-from broker_grpc.layer import Layer
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import DeadlineReached
-from broker_grpc.relocation.layer import Relocation
+from broker_grpc.protocols.contentbased.broker import Broker
+from broker_grpc.protocols.contentbased.layer import Layer
+from broker_grpc.protocols.relocation.layer import Relocation
 from protos.messages import Envelope, Publication
 
 

@@ -17,13 +17,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from scene import Scene
 
-from broker_grpc.client_machine import ClientMachine, ClientOptions
+from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.language import parse_filter
-from broker_grpc.relocation.grape import Grape
-from broker_grpc.relocation.settings import GrapeSettings
+from broker_grpc.protocols.relocation.grape import Grape
+from broker_grpc.protocols.relocation.settings import GrapeSettings
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
-from testbed.topology.document import read_document
+from testbed.topology.file.document import read_document
 from testbed.topology.load import resolve
 
 # Two publishers whose subscribers sit at the far ends: both move, over the same links, at about one time.

@@ -13,8 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from scene import Scene
 
-from broker_grpc.relocation.grape import Grape
-from broker_grpc.relocation.settings import GrapeSettings
+from broker_grpc.protocols.relocation.grape import Grape
+from broker_grpc.protocols.relocation.settings import GrapeSettings
 from protos.envelope import encoded_size
 from protos.messages import (
     Envelope,
@@ -232,7 +232,7 @@ def test_no_publication_is_lost_while_grape_moves_publishers() -> None:
 @pytest.mark.parametrize("bad", [{"weight": 101}, {"prioritise": "cost"}, {"threshold": 0}])
 def test_bad_settings_are_refused_by_name(bad: dict[str, object]) -> None:
     from broker_grpc.errors import BrokerError
-    from broker_grpc.relocation.settings import settings as read
+    from broker_grpc.protocols.relocation.settings import settings as read
 
     with pytest.raises(BrokerError, match="grape"):
         read({"name": "grape", **bad})

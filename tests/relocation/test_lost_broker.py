@@ -16,10 +16,10 @@ import deployments
 from lost_broker import SOURCE, TARGET, TOPOLOGY, check, moment
 
 from protos.records import LogEvent
-from testbed.emulation.runner.fidelity import read_events
+from testbed.run.fidelity import read_events
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
-from testbed.topology.document import read_document
+from testbed.topology.file.document import read_document
 from testbed.topology.load import resolve
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from scene import Scene
 
-from broker_grpc.config import BrokerOptions
+from broker_grpc.core.options import BrokerOptions
 from protos.messages import Envelope
 
 # Figure 1, as far as the text gives it: B1 - B2, B4, B5; B5 - B6; B6 - B7, B8; B2 - B3.

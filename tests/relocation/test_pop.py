@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from scene import Scene
 
-from broker_grpc.relocation.pop import Pop
-from broker_grpc.relocation.profile import LOCAL, PublisherProfileTable, closest_neighbour
-from broker_grpc.relocation.settings import PopSettings
-from broker_grpc.relocation.tagging import Tagger
+from broker_grpc.protocols.relocation.pop import Pop
+from broker_grpc.protocols.relocation.profile import LOCAL, PublisherProfileTable, closest_neighbour
+from broker_grpc.protocols.relocation.settings import PopSettings
+from broker_grpc.protocols.relocation.tagging import Tagger
 from protos.messages import Envelope, Publication, RelocationAnswer, RelocationRequest, TraceResult
 
 FIGURE_1 = [("B1", "B2"), ("B1", "B4"), ("B1", "B5"), ("B2", "B3"), ("B5", "B6"), ("B6", "B7"), ("B6", "B8")]
@@ -266,7 +266,7 @@ def test_pop_ends_where_no_neighbour_outweighs_the_rest(seed: int) -> None:
 @pytest.mark.parametrize("bad", [{"threshold": 0}, {"newest_weight": 2.0}, {"nonsense": 1}])
 def test_bad_settings_are_refused_by_name(bad: dict[str, float]) -> None:
     from broker_grpc.errors import BrokerError
-    from broker_grpc.relocation.settings import settings as read
+    from broker_grpc.protocols.relocation.settings import settings as read
 
     with pytest.raises(BrokerError, match="pop"):
         read({"name": "pop", **bad})

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
 import transcription
 
-from broker_grpc.relocation.selection import BrokerStatistics, Estimate, Tree, choose, estimates, survivors
+from broker_grpc.protocols.relocation.selection import (
+    BrokerStatistics,
+    Estimate,
+    Tree,
+    choose,
+    estimates,
+    survivors,
+)
 
 
 def random_tree(seed: int, size: int, publications: int = 12) -> list[BrokerStatistics]:

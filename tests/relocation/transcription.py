@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_grpc.relocation.selection import BrokerStatistics
+from broker_grpc.protocols.relocation.selection import BrokerStatistics
 
 Brokers = dict[str, BrokerStatistics]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas
 
 from protos.records import Fidelity, Manifest
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.load import load_plan_text
 from testbed.topology.plan import dump
 

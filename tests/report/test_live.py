@@ -19,7 +19,7 @@ from testbed.report.event_log import Tail, decode
 from testbed.report.live import LiveServer
 from testbed.report.live_tables import LiveTables
 from testbed.report.watch import WatchedView
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 
 START = 1_700_000_000_000_000
 

@@ -25,11 +25,19 @@ VIOLATIONS = {
     ),
     "broker_grpc/content/intruder.py": (
         "import time",
-        "A broker's decisions touch no socket, no clock and no thread",
+        "A machine touches no socket, no clock and no thread: only process/ and the client's API do",
     ),
-    "broker_grpc/relocation/intruder.py": (
-        "import broker_grpc.topicconnected",
-        "Mechanisms know the routing below them, never each other",
+    "broker_grpc/protocols/relocation/intruder.py": (
+        "import broker_grpc.protocols.topicconnected",
+        "A protocol knows those it builds on, never its rivals",
+    ),
+    "broker_grpc/core/intruder.py": (
+        "import broker_grpc.protocols.contentbased.broker",
+        "process, client <- registry <- protocols <- core <- content <- machine",
+    ),
+    "testbed/simulation/intruder.py": (
+        "import testbed.emulation.runner.body",
+        "The simulator and the emulated engines share testbed.run, and know nothing of each other",
     ),
     "testbed/analysis/intruder.py": (
         "import mininet",

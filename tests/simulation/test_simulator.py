@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from broker_grpc.limits import SERVER_GRACE_US
+from broker_grpc.core.limits import SERVER_GRACE_US
 from broker_grpc.machine import Copies, Log, Send
 from protos.envelope import VERSION
 from protos.messages import Ack, Envelope, Publication
 from protos.records import LogEvent
-from testbed.emulation.deploy import prepare
-from testbed.emulation.engine import Options
+from testbed.run.deploy import prepare
+from testbed.run.engine import Options
 from testbed.simulation.engine import SimulateEngine
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator

@@ -133,7 +133,7 @@ def test_a_point_whose_result_did_not_arrive_is_no_success(
 ) -> None:
     """On a cluster without a shared folder."""
     spark = SimpleNamespace(stop=lambda: None)
-    monkeypatch.setattr("testbed.analysis.session.start", lambda master: spark)
+    monkeypatch.setattr("testbed.analysis.spark.session.start", lambda master: spark)
     monkeypatch.setattr(
         "testbed.sweep.run._run",
         lambda spark, folders, say, effort: [Done(f.name, 0, "tables", "", 1.0) for f in folders],

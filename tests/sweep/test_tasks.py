@@ -17,8 +17,8 @@ import pytest
 from standalone import standalone_cluster
 
 from protos.records import Fidelity, Manifest
-from testbed.emulation.deploy import Outcome
-from testbed.runfolder import RunFolder
+from testbed.run.deploy import Outcome
+from testbed.run.folder import RunFolder
 from testbed.sweep.lock import only_sweep, wait_free
 from testbed.sweep.point import Done, Task, failed_by_itself, plan_of
 from testbed.sweep.run import Effort, run_plans, run_sweep

@@ -9,16 +9,16 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_grpc.topicconnected.backups import (
+from broker_grpc.protocols.topicconnected.backups import (
     PrimaryBackup,
     build_by_primal_dual,
     build_greedily,
 )
-from broker_grpc.topicconnected.components import is_topic_connected
-from broker_grpc.topicconnected.lowoda import low_oda
-from broker_grpc.topicconnected.naive import NaiveMaintenance
-from broker_grpc.topicconnected.overlay import Overlay, bits
-from broker_grpc.topicconnected.shadow import ShadowMaintenance
+from broker_grpc.protocols.topicconnected.components import is_topic_connected
+from broker_grpc.protocols.topicconnected.lowoda import low_oda
+from broker_grpc.protocols.topicconnected.naive import NaiveMaintenance
+from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
+from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 
 TOPICS = range(6)
 interest = st.sets(st.sampled_from(TOPICS), max_size=5)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from broker_grpc.topicconnected.backups import build_greedily
-from broker_grpc.topicconnected.components import is_topic_connected
-from broker_grpc.topicconnected.lowoda import low_oda
-from broker_grpc.topicconnected.naive import NaiveMaintenance
-from broker_grpc.topicconnected.overlay import Overlay
-from broker_grpc.topicconnected.shadow import ShadowMaintenance
+from broker_grpc.protocols.topicconnected.backups import build_greedily
+from broker_grpc.protocols.topicconnected.components import is_topic_connected
+from broker_grpc.protocols.topicconnected.lowoda import low_oda
+from broker_grpc.protocols.topicconnected.naive import NaiveMaintenance
+from broker_grpc.protocols.topicconnected.overlay import Overlay
+from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 from experiments.shadow_tco.workload import Churn, Popularity, Setting, churn, initial
 
 

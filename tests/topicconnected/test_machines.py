@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from broker_grpc.content.language import parse_filter
-from broker_grpc.links import hello_incarnation
+from broker_grpc.core.links import hello_incarnation
 from broker_grpc.machine import (
     CloseLink,
     DeadlineReached,
@@ -21,10 +21,10 @@ from broker_grpc.machine import (
     Stimulus,
     unfolded,
 )
-from broker_grpc.topicconnected.broker import TopicBroker
-from broker_grpc.topicconnected.components import is_topic_connected
-from broker_grpc.topicconnected.coordinator import Coordinator
-from broker_grpc.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
+from broker_grpc.protocols.topicconnected.broker import TopicBroker
+from broker_grpc.protocols.topicconnected.components import is_topic_connected
+from broker_grpc.protocols.topicconnected.coordinator import Coordinator
+from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from protos.messages import (
     Ack,
     Body,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from overlay_plans import Events, at, copies, missing, of_kind, overlay_plan, simulate, simulate_watched
 
-from broker_grpc.topicconnected.overlay import bits
-from broker_grpc.topicconnected.shadow import ShadowMaintenance
+from broker_grpc.protocols.topicconnected.overlay import bits
+from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 from testbed.topology.plan import Event
 
 MAINTENANCE = ["shadow", "naive", "low-oda"]

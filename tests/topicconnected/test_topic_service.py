@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_grpc.config import BrokerOptions
 from broker_grpc.content.language import parse_filter
-from broker_grpc.links import hello_incarnation
+from broker_grpc.core.links import hello_incarnation
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import DeadlineReached, Effects, Log, PeerDown, PeerUp, Received, Send, unfolded
-from broker_grpc.stopwatch import stopwatch_for
-from broker_grpc.topicconnected.broker import TopicBroker
-from broker_grpc.topicconnected.coordinator import Coordinator
-from broker_grpc.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
+from broker_grpc.process.stopwatch import stopwatch_for
+from broker_grpc.protocols.topicconnected.broker import TopicBroker
+from broker_grpc.protocols.topicconnected.coordinator import Coordinator
+from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from protos.envelope import encoded_size
 from protos.messages import Body, Envelope, Farewell, OverlayOrder, Publication, Subscription, TopicInterest
 from protos.records import LogEvent

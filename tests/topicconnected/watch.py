@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import reference
 
-from broker_grpc.topicconnected.broker import TopicBroker
-from broker_grpc.topicconnected.coordinator import Coordinator
-from broker_grpc.topicconnected.maintenance import Round
+from broker_grpc.protocols.topicconnected.broker import TopicBroker
+from broker_grpc.protocols.topicconnected.coordinator import Coordinator
+from broker_grpc.protocols.topicconnected.maintenance import Round
 from testbed.simulation.simulator import Simulator
 
 

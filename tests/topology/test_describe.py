@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from texts import BASE, plan_of
 
-from testbed.topology.describe import describe, start_instants
-from testbed.topology.estimate import Machine, estimate
 from testbed.topology.plan import Plan
-from testbed.topology.summary import longest_path, summarize
+from testbed.topology.show.describe import describe, start_instants
+from testbed.topology.show.estimate import Machine, estimate
+from testbed.topology.show.summary import longest_path, summarize
 
 CLIENTS = """\
 defaults: {client: {lead: 4s}}

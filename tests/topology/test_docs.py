@@ -6,13 +6,13 @@ import json
 import typing
 from pathlib import Path
 
-from testbed.topology.docs import PAGE, SCHEMA, main, models_in_order, page_text, schema_text
-from testbed.topology.schema import TopologyFile
+from testbed.topology.file.docs import PAGE, SCHEMA, main, models_in_order, page_text, schema_text
+from testbed.topology.file.schema import TopologyFile
 
 
 def test_committed_page_and_schema_are_current() -> None:
-    assert page_text() == PAGE.read_text("utf-8"), "run: python -m testbed.topology.docs"
-    assert schema_text() == SCHEMA.read_text("utf-8"), "run: python -m testbed.topology.docs"
+    assert page_text() == PAGE.read_text("utf-8"), "run: python -m testbed.topology.file.docs"
+    assert schema_text() == SCHEMA.read_text("utf-8"), "run: python -m testbed.topology.file.docs"
     assert main(["--check"]) == 0
 
 

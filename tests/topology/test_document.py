@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from texts import only_problem, problems_of
 
-from testbed.topology.document import MAX_BYTES, parse_document, read_document, write_yaml
-from testbed.topology.problems import InvalidTopology
+from testbed.topology.file.document import MAX_BYTES, parse_document, read_document, write_yaml
+from testbed.topology.file.problems import InvalidTopology
 
 
 def refusal(text: str | bytes) -> str:

@@ -12,15 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from texts import plan_of
 
-from testbed.topology.generators.edges import connected_graph, points
-from testbed.topology.generators.graph import Graph
-from testbed.topology.generators.planetlab import planetlab, regions_of, rtt_matrix
-from testbed.topology.generators.regular import chain, mesh, ring, star, tree
-from testbed.topology.generators.transit_stub import transit_stub
-from testbed.topology.generators.waxman import waxman
-from testbed.topology.paths import Routing
-from testbed.topology.plan import Network
-from testbed.topology.schema.network import (
+from testbed.topology.file.schema.network import (
     ChainNetwork,
     EdgeModel,
     MeshNetwork,
@@ -32,6 +24,14 @@ from testbed.topology.schema.network import (
     WaxmanLevel,
     WaxmanNetwork,
 )
+from testbed.topology.generators.edges import connected_graph, points
+from testbed.topology.generators.graph import Graph
+from testbed.topology.generators.planetlab import planetlab, regions_of, rtt_matrix
+from testbed.topology.generators.regular import chain, mesh, ring, star, tree
+from testbed.topology.generators.transit_stub import transit_stub
+from testbed.topology.generators.waxman import waxman
+from testbed.topology.paths import Routing
+from testbed.topology.plan import Network
 from testbed.topology.seeding import Draw
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
+from testbed.topology.file.problems import InvalidTopology
 from testbed.topology.load import load_plan_text
 from testbed.topology.panda.commands import parse_commands
 from testbed.topology.panda.exporter import export_panda
 from testbed.topology.panda.importer import import_panda
 from testbed.topology.plan import Event, Plan
-from testbed.topology.problems import InvalidTopology
 
 # The example of the PADRES user guide, section 6.
 GUIDE = """\

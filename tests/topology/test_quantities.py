@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.topology.quantities import (
+from testbed.topology.file.quantities import (
     BANDWIDTH,
     DURATION,
     FRACTION,

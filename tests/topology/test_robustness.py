@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from testbed.topology.document import write_yaml
+from testbed.topology.file.document import write_yaml
+from testbed.topology.file.problems import InvalidTopology
 from testbed.topology.load import load_plan_text
 from testbed.topology.plan import Plan
-from testbed.topology.problems import InvalidTopology
 
 GOOD: dict[str, Any] = {
     "name": "mutated",

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from testbed.topology.file.problems import InvalidTopology
+from testbed.topology.generators.rtt_import import import_rtt
 from testbed.topology.generators.rtt_matrix import BadMatrix, Matrix, drawn_sites, halves, parse_matrix
 from testbed.topology.load import load_plan_file, load_plan_text
 from testbed.topology.paths import Routing
-from testbed.topology.problems import InvalidTopology
-from testbed.topology.rtt_import import import_rtt
 from testbed.topology.seeding import Draw
 
 

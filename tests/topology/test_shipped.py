@@ -10,7 +10,7 @@ import pytest
 from testbed.topology.load import load_plan_file
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan, dump, load
-from testbed.topology.summary import longest_path
+from testbed.topology.show.summary import longest_path
 
 NAMES = ["quickstart", "planetlab-63", "cluster-127", "transit-stub-100", "topic-connected"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
+from testbed.topology.file.problems import InvalidTopology
 from testbed.topology.load import load_plan_text
 from testbed.topology.plan import Plan
-from testbed.topology.problems import InvalidTopology
 
 BASE = "name: test\nnetwork: {generator: chain, nodes: 4}\nbrokers: {B: {count: 3}}\n"
 

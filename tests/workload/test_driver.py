@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from broker_grpc.clock import RunClock
 from broker_grpc.content.language import parse_filter
+from broker_grpc.process.clock import RunClock
 from protos.records import LogEvent
 from testbed.topology.plan import Client, PublicationPlan, SubscriptionPlan
 from testbed.workload.driver import DriverConfig

@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from protos import eventlog_pb2, run_pb2
-from testbed.analysis.runs import load_runs
+from testbed.analysis.evidence.runs import load_runs
 from testbed.analysis.sources.jsonl import read_jsonl
 from testbed.errors import InputError, did_you_mean
 

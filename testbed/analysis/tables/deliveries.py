@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from testbed.analysis import journeys
+from testbed.analysis.evidence import journeys
 
 COLUMNS = {
     name: text

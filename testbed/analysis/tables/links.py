@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 import pandas as pd
 
-from testbed.analysis.runs import Run
+from testbed.analysis.evidence.runs import Run
 
 COLUMNS = {
     "link": "link id of the plan",

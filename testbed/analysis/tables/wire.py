@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from testbed.analysis.runs import Run
+from testbed.analysis.evidence.runs import Run
 
 COLUMNS = {
     "source": "broker or client that sent; its host when the messages cannot be read (TLS)",

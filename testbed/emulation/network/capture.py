@@ -25,7 +25,7 @@ from testbed.emulation.network import namespaces
 from testbed.emulation.network.created import Record
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.wiring import Wiring
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
 BUFFER_KILOBYTES = 2048

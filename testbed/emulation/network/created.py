@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from testbed.emulation.network import namespaces
-from testbed.runfolder import write_atomically
+from testbed.run.folder import write_atomically
 
 FILE = "created.json"
 

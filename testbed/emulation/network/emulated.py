@@ -25,7 +25,7 @@ from testbed.emulation.network.prober import UNKNOWN, ProbePair, ProberConfig
 from testbed.emulation.network.probes import Probes, sending_us
 from testbed.emulation.network.wiring import Wiring, wire
 from testbed.errors import did_you_mean
-from testbed.runfolder import RunFolder
+from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
 Progress = Callable[[str, int, int], None]

@@ -16,8 +16,8 @@ from testbed.emulation.controller.routes import NextLinks, next_links, path_link
 from testbed.emulation.network import namespaces, offloads, rtnl, tc
 from testbed.emulation.network.created import Record
 from testbed.emulation.network.netlink import Netlink, Request
-from testbed.emulation.network.shape import UNLIMITED_BYTES_PER_SECOND, of_link, of_pair
 from testbed.emulation.network.wiring import Interface, Wiring
+from testbed.run.shape import UNLIMITED_BYTES_PER_SECOND, of_link, of_pair
 from testbed.topology.plan import Link, Network, PairLatency
 
 SWITCHES = "switches"  # the namespace all bridges of a run live in

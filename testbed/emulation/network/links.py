@@ -57,7 +57,7 @@ class PlannedLink(Link):  # type: ignore[misc]
 
 def link_options(options: dict[str, Any]) -> dict[str, Any]:
     """Mininet's link options (bw in Mbit/s, delay and jitter as text, loss in percent) as a plan's fields."""
-    from testbed.topology.quantities import LATENCY, parse  # heavy, and rarely wanted in a guest
+    from testbed.topology.file.quantities import LATENCY, parse  # heavy, and rarely wanted in a guest
 
     fields: dict[str, Any] = {}
     if options.get("bw"):

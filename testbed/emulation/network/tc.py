@@ -20,7 +20,7 @@ from testbed.emulation.network.netlink import (
     text,
     u32,
 )
-from testbed.emulation.network.shape import UNLIMITED_BYTES_PER_SECOND, Shape
+from testbed.run.shape import UNLIMITED_BYTES_PER_SECOND, Shape
 
 RTM_NEWQDISC, RTM_DELQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER = 36, 37, 40, 44
 TCA_KIND, TCA_OPTIONS = 1, 2

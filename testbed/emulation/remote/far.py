@@ -18,10 +18,10 @@ from typing import IO, Any
 
 import msgspec
 
-from testbed.emulation.deploy import Outcome, deploy, prepare
-from testbed.emulation.engine import Event, Options, choose
 from testbed.emulation.remote.job import Job
 from testbed.errors import TestbedError
+from testbed.run.deploy import Outcome, deploy, prepare
+from testbed.run.engine import Event, Options, choose
 
 
 def main() -> int:

@@ -16,11 +16,11 @@ from typing import IO
 
 import msgspec
 
-from testbed.emulation.deploy import Outcome, point_latest
-from testbed.emulation.engine import Event
 from testbed.emulation.remote.job import Job
 from testbed.errors import InputError, TestbedError
-from testbed.runfolder import RunFolder, make_results
+from testbed.run.deploy import Outcome, point_latest
+from testbed.run.engine import Event
+from testbed.run.folder import RunFolder, make_results
 from testbed.topology.plan import Plan
 
 FORM = re.compile(r"((?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(.+))?")

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-# Why: broker_grpc.transport. Read when grpc is first imported, hence before all imports of the project.
+# Why: see broker_grpc.process.transport. Read when grpc is first imported, hence before all other imports.
 os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
 # Mininet asks for distutils; without this word setuptools answers, with a hundred modules of its own.
 if sys.version_info < (3, 12):
@@ -28,7 +28,7 @@ def main() -> int:
 
     from testbed.emulation.network import EmulatedNetwork
     from testbed.emulation.runner.body import Body
-    from testbed.runfolder import RunFolder
+    from testbed.run.folder import RunFolder
 
     folder = RunFolder(options.folder.resolve())
     body = Body(folder, EmulatedNetwork, lifeline=0 if options.lifeline else None)

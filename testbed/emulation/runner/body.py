@@ -13,8 +13,6 @@ from typing import Any
 from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
-from testbed.emulation.reserve import is_full, release
-from testbed.emulation.runner import fidelity, stimuli
 from testbed.emulation.runner.certificates import VISITOR, Certificates
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.conductor import Conductor
@@ -26,7 +24,9 @@ from testbed.emulation.runner.progress import Reporter
 from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
 from testbed.errors import TestbedError
-from testbed.runfolder import RunFolder
+from testbed.run import fidelity, stimuli
+from testbed.run.folder import RunFolder
+from testbed.run.reserve import is_full, release
 from testbed.topology.plan import Plan
 
 TICK_US = {"virtual": 10_000_000, "real": 1_000_000}
@@ -282,8 +282,8 @@ class Body:
 def warm_up(plan: Plan) -> None:
     """Import all that children need, so that they share it. Nothing of gRPC may be started here."""
     if plan.brokers:
-        importlib.import_module("broker_grpc.process")
-        importlib.import_module("broker_grpc.broker")
+        importlib.import_module("broker_grpc.process.process")
+        importlib.import_module("broker_grpc.protocols.contentbased.broker")
     if plan.clients:
         importlib.import_module("testbed.workload.driver")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from broker_grpc.tls import Authority
-from testbed.emulation.runner.configs import driver_id
+from broker_grpc.process.tls import Authority
+from testbed.run.configs import driver_id
 from testbed.topology.plan import Plan
 
 VISITOR = "visitor"  # the client id under which people talk to a kept deployment

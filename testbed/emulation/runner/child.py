@@ -124,8 +124,8 @@ def close_inherited(keep: int) -> None:
 
 def run(birth: Birth, control_fd: int) -> int:
     if birth.kind == "broker":
-        from broker_grpc.config import BrokerProcessConfig
-        from broker_grpc.process import serve as serve_broker
+        from broker_grpc.core.options import BrokerProcessConfig
+        from broker_grpc.process.process import serve as serve_broker
 
         config = msgspec.json.decode(Path(birth.config).read_bytes(), type=BrokerProcessConfig)
         return serve_broker(config, control_fd)

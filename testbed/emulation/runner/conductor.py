@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from testbed.emulation.runner import gates, stimuli
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.journal import Journal
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.processes import Processes
 from testbed.emulation.runner.progress import Reporter
-from testbed.emulation.runner.stimuli import Effects, Look
-from testbed.emulation.runner.timeline import Timeline
+from testbed.run import gates, stimuli
+from testbed.run.stimuli import Effects, Look
+from testbed.run.timeline import Timeline
 from testbed.topology.plan import Plan
 
 

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable
 from typing import Protocol
 
-from broker_grpc.eventloop import ExactSelector
+from broker_grpc.process.eventloop import ExactSelector
 from testbed.emulation.runner.clock import RunClock
 
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import msgspec
 
-from testbed.emulation.runner import configs
 from testbed.emulation.runner.child import Birth
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
-from testbed.emulation.runner.stimuli import (
+from testbed.errors import RunFailed
+from testbed.run import configs
+from testbed.run.folder import RunFolder
+from testbed.run.stimuli import (
     BrokerLook,
     ClientLook,
     Look,
@@ -27,8 +29,6 @@ from testbed.emulation.runner.stimuli import (
     ProcessReady,
     Stimulus,
 )
-from testbed.errors import RunFailed
-from testbed.runfolder import RunFolder
 from testbed.topology.plan import Plan
 
 LOG_LINES = 12

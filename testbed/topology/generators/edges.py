@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from testbed.topology.schema.network import EdgeModel
+from testbed.topology.file.schema.network import EdgeModel
 from testbed.topology.seeding import Draw
 
 Point = tuple[float, float]

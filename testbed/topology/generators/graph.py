@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from testbed.topology.file.quantities import Range
+from testbed.topology.file.schema.network import LinkQuality
 from testbed.topology.plan import Link, Node, PairLatency
-from testbed.topology.quantities import Range
-from testbed.topology.schema.network import LinkQuality
 from testbed.topology.seeding import Draw
 
 

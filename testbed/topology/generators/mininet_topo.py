@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from testbed.topology.file.quantities import LATENCY, BadQuantity, parse
+from testbed.topology.file.schema.network import MininetNetwork
 from testbed.topology.generators.graph import Graph
 from testbed.topology.plan import Link, Node
-from testbed.topology.quantities import LATENCY, BadQuantity, parse
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema.network import MininetNetwork
 
 PLACE = ("network", "mininet")
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
+from testbed.topology.file.schema.network import PlanetLabNetwork
 from testbed.topology.generators.graph import Graph
 from testbed.topology.generators.rtt_matrix import Matrix, matrix_graph
-from testbed.topology.schema.network import PlanetLabNetwork
 from testbed.topology.seeding import Draw
 
 SHARES = {"A": 0.45, "B": 0.41, "C": 0.11, "D": 0.03}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from testbed.topology.generators.graph import Graph, quality_link
-from testbed.topology.schema.network import (
+from testbed.topology.file.schema.network import (
     ChainNetwork,
     LinkQuality,
     MeshNetwork,
@@ -13,6 +12,7 @@ from testbed.topology.schema.network import (
     StarNetwork,
     TreeNetwork,
 )
+from testbed.topology.generators.graph import Graph, quality_link
 from testbed.topology.seeding import Draw
 
 

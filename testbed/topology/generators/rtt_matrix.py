@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 import re
 
+from testbed.topology.file.schema.network import LinkQuality
 from testbed.topology.generators.graph import Graph, quality_link
 from testbed.topology.plan import PairLatency
-from testbed.topology.schema.network import LinkQuality
 from testbed.topology.seeding import Draw
 
 SWITCH = "net"

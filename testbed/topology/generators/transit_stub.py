@@ -17,11 +17,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from testbed.topology.file.quantities import Range
+from testbed.topology.file.schema.network import TransitStubNetwork
 from testbed.topology.generators.edges import Point, connected_graph, points
 from testbed.topology.generators.graph import Graph, drawn
 from testbed.topology.plan import Link
-from testbed.topology.quantities import Range
-from testbed.topology.schema.network import TransitStubNetwork
 from testbed.topology.seeding import Draw
 
 

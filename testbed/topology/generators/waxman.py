@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
+from testbed.topology.file.schema.network import WaxmanLevel, WaxmanNetwork
 from testbed.topology.generators.graph import Graph
 from testbed.topology.plan import Link
-from testbed.topology.schema.network import WaxmanLevel, WaxmanNetwork
 from testbed.topology.seeding import Draw
 
 Point = tuple[float, float]

@@ -13,8 +13,8 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testbed.topology.document import MAX_BYTES
-from testbed.topology.problems import InvalidTopology, Problem, refuse, unreadable
+from testbed.topology.file.document import MAX_BYTES
+from testbed.topology.file.problems import InvalidTopology, Problem, refuse, unreadable
 
 
 @dataclass(frozen=True)

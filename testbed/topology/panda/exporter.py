@@ -9,8 +9,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from testbed.topology.describe import start_instants
 from testbed.topology.plan import Broker, Client, Plan
+from testbed.topology.show.describe import start_instants
 
 SMALLEST_S = 0.01  # phase II is everything that does not start at exactly 0
 BROKER = "bin/startbroker"

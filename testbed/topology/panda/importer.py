@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from testbed.topology.document import write_yaml
+from testbed.topology.file.document import write_yaml
+from testbed.topology.file.problems import InvalidTopology, Problem
+from testbed.topology.file.schema.base import id_problem
 from testbed.topology.panda.commands import Command, option, without
-from testbed.topology.problems import InvalidTopology, Problem
 from testbed.topology.resolve.network import components
 from testbed.topology.resolve.overlay import find_cycle
-from testbed.topology.schema.base import id_problem
 
 SWITCH = "lan"
 OVERLAY, RUN = "overlay", "run"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.base import id_problem
+from testbed.topology.file.schema.processes import BrokerGroup, BrokerItem
 from testbed.topology.plan import Broker
 from testbed.topology.resolve.expand import Steps, check_size, filled_group, item_id, merged, variables_of
 from testbed.topology.resolve.network import Sites
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.base import id_problem
-from testbed.topology.schema.processes import BrokerGroup, BrokerItem
 from testbed.topology.seeding import Draw, seed_for
 
 

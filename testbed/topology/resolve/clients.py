@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from testbed.topology.plan import Broker, Client, Program, PublicationPlan, SubscriptionPlan
-from testbed.topology.resolve.expand import Steps, check_size, filled_group, item_id, variables_of
-from testbed.topology.resolve.network import Sites
-from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.base import id_problem
-from testbed.topology.schema.processes import (
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.base import id_problem
+from testbed.topology.file.schema.processes import (
     ClientGroup,
     ClientItem,
     ProgramGroup,
     Publications,
     TimedSubscription,
 )
+from testbed.topology.plan import Broker, Client, Program, PublicationPlan, SubscriptionPlan
+from testbed.topology.resolve.expand import Steps, check_size, filled_group, item_id, variables_of
+from testbed.topology.resolve.network import Sites
+from testbed.topology.resolve.report import Report
 from testbed.topology.seeding import Draw, seed_for
 
 

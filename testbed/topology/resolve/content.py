@@ -10,18 +10,18 @@ from typing import Any
 
 import msgspec
 
-from broker_grpc.algorithms import Settings, settings
-from broker_grpc.config import BrokerOptions, broker_options
 from broker_grpc.content.language import parse_filter
+from broker_grpc.core.options import BrokerOptions, broker_options
 from broker_grpc.errors import BrokerError
+from broker_grpc.registry import Settings, settings
 from testbed.errors import InputError, did_you_mean
+from testbed.topology.file.quantities import describe_type
+from testbed.topology.file.schema import TopologyFile
 from testbed.topology.plan import Client, PublicationPlan
-from testbed.topology.quantities import describe_type
 from testbed.topology.resolve.brokers import BrokerDraft
 from testbed.topology.resolve.clients import ClientDraft
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.report import Report, shortened
-from testbed.topology.schema import TopologyFile
 from testbed.workload import sources
 
 

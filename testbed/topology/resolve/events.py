@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.timeline import Churn, EventSpec, Flap, Reshape
 from testbed.topology.plan import Action, Event, Network, Phase
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.phases import instant
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.timeline import Churn, EventSpec, Flap, Reshape
 from testbed.topology.seeding import Draw
 
 PROCESS_ACTIONS: tuple[Action, ...] = ("kill", "stop", "start", "restart", "join", "leave")

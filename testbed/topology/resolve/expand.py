@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from testbed.topology.file.schema.base import id_problem
+from testbed.topology.file.schema_errors import explain_one
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema.base import id_problem
-from testbed.topology.schema_errors import explain_one
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

@@ -8,6 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from testbed.topology.file.schema.base import node_problem
+from testbed.topology.file.schema.network import (
+    ExplicitNetwork,
+    LinkQuality,
+    MininetNetwork,
+    NodeSpec,
+    RttMatrixNetwork,
+)
 from testbed.topology.generators import regular
 from testbed.topology.generators.graph import Graph, quality_link
 from testbed.topology.generators.mininet_topo import mininet_graph
@@ -23,14 +31,6 @@ from testbed.topology.generators.transit_stub import transit_stub
 from testbed.topology.generators.waxman import waxman
 from testbed.topology.plan import Link, Network, Node
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema.base import node_problem
-from testbed.topology.schema.network import (
-    ExplicitNetwork,
-    LinkQuality,
-    MininetNetwork,
-    NodeSpec,
-    RttMatrixNetwork,
-)
 from testbed.topology.seeding import Draw
 
 ADDRESSES = ipaddress.ip_network("10.0.0.0/8")

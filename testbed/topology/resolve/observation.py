@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from testbed.topology.file.schema import TopologyFile
 from testbed.topology.plan import Broker, Capture, Probes
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
 from testbed.topology.seeding import Draw
 
 

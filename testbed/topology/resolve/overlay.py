@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.overlay import OverlaySpec
 from testbed.topology.generators.nearest import nearest_tree
 from testbed.topology.generators.regular import tree_edges
 from testbed.topology.paths import NoPath, Routing
@@ -11,8 +13,6 @@ from testbed.topology.plan import Broker, Network, OverlayLink
 from testbed.topology.resolve.brokers import BrokerDraft
 from testbed.topology.resolve.network import Sites, components
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.overlay import OverlaySpec
 from testbed.topology.seeding import Draw
 
 Edge = tuple[str, str]

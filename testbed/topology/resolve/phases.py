@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from testbed.topology.file.quantities import DURATION, BadQuantity, parse
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.timeline import GateSpec
 from testbed.topology.plan import Gate, Phase
-from testbed.topology.quantities import DURATION, BadQuantity, parse
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.timeline import GateSpec
 
 _INSTANT = re.compile(r"\s*([A-Za-z][\w.-]*?)\s*(?:\+\s*(\S.*))?$")
 DEFAULT_GATE_US = 60_000_000

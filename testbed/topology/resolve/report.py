@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from testbed.errors import did_you_mean
-from testbed.topology.document import Document, Path_
-from testbed.topology.problems import InvalidTopology, Problem
+from testbed.topology.file.document import Document, Path_
+from testbed.topology.file.problems import InvalidTopology, Problem
 
 
 class Report:

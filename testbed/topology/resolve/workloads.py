@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from testbed.errors import InputError
+from testbed.topology.file.schema import TopologyFile
+from testbed.topology.file.schema.processes import ClientGroup, ClientItem, TopicInterests
 from testbed.topology.plan import Broker, Client, SubscriptionPlan
 from testbed.topology.resolve.clients import ClientDraft
 from testbed.topology.resolve.expand import MAX_PROCESSES, Steps, fill
 from testbed.topology.resolve.report import Report
-from testbed.topology.schema import TopologyFile
-from testbed.topology.schema.processes import ClientGroup, ClientItem, TopicInterests
 from testbed.topology.seeding import Draw, seed_for
 from testbed.workload import topics
 from testbed.workload.placement import place

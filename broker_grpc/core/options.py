@@ -1,0 +1,121 @@
+"""Parameters of a broker and of a broker process: type, unit, default and meaning in one place."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from broker_grpc.content.covering import Covering
+from broker_grpc.errors import BrokerError
+
+NonNegative = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What `options` of a broker in a plan may say."""
+
+    # routing
+    subscription_covering: Annotated[Covering, Meta(description="off, lazy or active")] = "off"
+    advertisement_covering: Annotated[Covering, Meta(description="off, lazy or active")] = "off"
+    conformance: Annotated[
+        bool, Meta(description="refuse publications that match no advertisement of their publisher")
+    ] = False
+    max_hops: Annotated[NonNegative, Meta(description="links a message may cross, 0 = no limit")] = 0
+    verify_tree: Annotated[bool, Meta(description="look for a second path whenever a link comes up")] = True
+    # limits
+    max_predicates: Annotated[Positive, Meta(description="predicates per filter")] = 64
+    max_routes_per_client: Annotated[
+        Positive, Meta(description="advertisements and subscriptions that one client may hold")
+    ] = 100_000
+    # limits and patience of the process (broker_grpc.core.limits)
+    max_message_bytes: Annotated[Positive, Meta(description="a larger message is refused")] = 1 << 20
+    output_queue_messages: Annotated[Positive, Meta(description="waiting per stream; more is dropped")] = (
+        10_000
+    )
+    output_queue_bytes: Annotated[Positive, Meta(description="waiting per stream; more is dropped")] = (
+        16 << 20
+    )
+    redial_min_us: Annotated[Positive, Meta(description="first wait after a lost link; it doubles")] = 100_000
+    redial_max_us: Annotated[Positive, Meta(description="longest wait between two dials")] = 5_000_000
+    hello_timeout_us: Annotated[Positive, Meta(description="patience for the first message")] = 5_000_000
+    log_flush_us: Annotated[Positive, Meta(description="a logged event is in the file by then")] = 1_000_000
+    accept_unknown_brokers: Annotated[bool, Meta(description="links from brokers not configured")] = False
+    # heartbeats
+    heartbeat_interval_us: Annotated[NonNegative, Meta(description="between two heartbeats, 0 = off")] = 0
+    heartbeat_timeout_us: Annotated[Positive, Meta(description="an answer later than this is a miss")] = (
+        5_000_000
+    )
+    heartbeat_threshold: Annotated[Positive, Meta(description="misses in a row that end a link")] = 3
+    # link repair
+    repair_grace_us: Annotated[
+        NonNegative, Meta(description="keep the routes of a lost broker link this long, 0 = withdraw at once")
+    ] = 0
+    # service model; all zero = a broker that takes no time
+    matching_us: Annotated[NonNegative, Meta(description="matching time per publication")] = 0
+    matching_per_candidate_us: Annotated[NonNegative, Meta(description="and per filter looked at")] = 0
+    control_us: Annotated[NonNegative, Meta(description="processing time of any other message")] = 0
+    output_bandwidth: Annotated[
+        NonNegative, Meta(description="bytes per second of the broker's output, 0 = not limited")
+    ] = 0
+    input_queue: Annotated[
+        NonNegative, Meta(description="envelopes waiting for matching; publications beyond are dropped")
+    ] = 10_000
+    output_queue: Annotated[
+        NonNegative, Meta(description="envelopes waiting per peer; publications beyond are dropped")
+    ] = 10_000
+    # monitor
+    sample_every_us: Annotated[NonNegative, Meta(description="between two SAMPLED events, 0 = never")] = 0
+
+    @property
+    def has_service_model(self) -> bool:
+        return bool(
+            self.matching_us or self.matching_per_candidate_us or self.control_us or self.output_bandwidth
+        )
+
+
+class Neighbour(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    id: str
+    address: str  # ip:port
+    dial: bool = False  # this side opens the link
+
+
+class Tls(msgspec.Struct):
+    """Files in PEM form; both sides show a certificate of this authority."""
+
+    ca: str
+    cert: str
+    key: str
+
+
+class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """All that a broker process needs to know."""
+
+    broker: str
+    listen: str  # ip:port
+    neighbours: list[Neighbour] = []
+    options: dict[str, Any] = {}  # BrokerOptions, by name
+    algorithm: dict[str, Any] = {}  # {"name": "grape", ...}; empty = plain routing
+    seed: int = 0
+    events: str = ""  # file of the event log; empty = none
+    epoch_offset_us: int = 0  # run clock = CLOCK_MONOTONIC + this
+    incarnation: int = 1  # grows with every start of this broker
+    sample_every_us: int = 0
+    tls: Tls | None = None
+
+
+def broker_options(options: dict[str, Any]) -> BrokerOptions:
+    """Raises msgspec.ValidationError, which names the field."""
+    return msgspec.convert(options, BrokerOptions)
+
+
+def options_of(config: BrokerProcessConfig) -> BrokerOptions:
+    """The options of a broker process; raises BrokerError for those it does not know."""
+    try:
+        options = broker_options(config.options)
+    except msgspec.ValidationError as error:
+        raise BrokerError(f"its options: {error}") from None
+    options.sample_every_us = options.sample_every_us or config.sample_every_us
+    return options

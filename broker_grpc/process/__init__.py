@@ -1,0 +1,1 @@
+"""Sockets, clocks and threads: the gRPC process around a broker machine."""

@@ -1,0 +1,1 @@
+"""A protocol is one folder here, or in another package; nothing outside it names it (see registry)."""

@@ -1,5 +1,0 @@
-"""Publisher relocation after Cheung and Jacobsen (CSRG-597, 2009): POP, GRAPE, and their migration.
-
-Both are layers on the routing broker (see `broker_grpc.layer`) with the paper's three phases: trace
-publications, select a broker, migrate the publisher. Phase 3 is shared.
-"""

@@ -1,0 +1,230 @@
+"""The checks that every run must pass, whatever its experiment is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from testbed.analysis.evidence.checked import Verdict
+from testbed.analysis.evidence.interests import FOREVER
+from testbed.analysis.evidence.logs import LogHealth
+from testbed.analysis.evidence.runs import Run
+from testbed.analysis.evidence.timeline import Rows
+
+EVIDENCE = 10
+
+
+@dataclass
+class Evidence:
+    """What the checks of one run look at; every frame holds this run's rows only."""
+
+    run: Run
+    health: LogHealth
+    rare: Rows
+    losses: pd.DataFrame
+    link_messages: pd.DataFrame
+    wire: pd.DataFrame
+    damage: pd.DataFrame
+    fidelity: pd.DataFrame
+    demands: bool  # a gate with settled subscriptions was met, so deliveries can be demanded
+    unreadable_filters: int = 0
+
+
+def standard(e: Evidence) -> list[Verdict]:
+    return [
+        every_broker_logged(e),
+        logs_whole(e),
+        captures_whole(e),
+        wire_agrees(e),
+        *exactly_once(e),
+        causes_first(e),
+        fidelity_kept(e),
+    ]
+
+
+def every_broker_logged(e: Evidence) -> Verdict:
+    name = "every broker logged"
+    if e.health.silent:
+        return Verdict(
+            name, "fail", f"{len(e.health.silent)} brokers have no event in the logs", e.health.silent
+        )
+    return Verdict(name, "pass", f"{len(e.run.brokers)} brokers")
+
+
+def logs_whole(e: Evidence) -> Verdict:
+    """A torn last line is what a crash leaves and is only counted; a bad line elsewhere is an error."""
+    name, torn = "event logs are whole", e.health.torn
+    if e.health.bad:
+        return Verdict(name, "fail", f"{len(e.health.bad)} lines cannot be read", e.health.bad[:EVIDENCE])
+    if e.health.unknown_kinds:
+        kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(e.health.unknown_kinds.items()))
+        return Verdict(name, "unknown", f"written by another version? kinds not known here: {kinds}")
+    return Verdict(
+        name, "pass", f"{len(torn)} torn last lines dropped" if torn else "no line was dropped", torn
+    )
+
+
+def captures_whole(e: Evidence) -> Verdict:
+    name = "captures are whole"
+    if not e.run.captures:
+        return Verdict(name, "unknown", "the run has no captures; tables come from the logs alone")
+    dropped = [f"{c.file}: {c.dropped} packets dropped" for c in e.run.manifest.captures if c.dropped > 0]
+    damage = [
+        f"{row.file}: {row.state} ({row.bytes:.0f} bytes)"
+        for row in e.damage.fillna({"bytes": 0}).itertuples()
+    ]
+    if dropped or damage:
+        return Verdict(
+            name, "unknown", "packets are missing from the captures", (dropped + damage)[:EVIDENCE]
+        )
+    return Verdict(name, "pass", f"{len(e.run.captures)} files")
+
+
+def wire_agrees(e: Evidence) -> Verdict:
+    """Message counts by type of every overlay direction, log against wire."""
+    name = "wire agrees with logs"
+    if not e.run.captures:
+        return Verdict(name, "unknown", "no captures")
+    if e.run.manifest.tls or e.run.plan.tls or (e.wire["state"] == "tls").any():
+        return Verdict(name, "unknown", "TLS hides the messages; bytes per link are in the table `wire`")
+    known = e.link_messages[e.link_messages["wire_messages"].notna()]
+    if not len(known):
+        return Verdict(name, "unknown", "no direction of an overlay link was captured whole", _states(e.wire))
+    log, wire = known["log_messages"] + known["late_log"], known["wire_messages"] + known["late_wire"]
+    differing = known.assign(log=log, wire=wire)[log != wire]
+    blind = len(e.link_messages) - len(known)
+    directions = len(known.drop_duplicates(["source", "target"]))
+    scope = f"{int(log.sum())} messages in {directions} directions"
+    scope += (
+        f"; {blind} rows without wire counts ({', '.join(_states(e.wire)) or 'not captured'})"
+        if blind
+        else ""
+    )
+    if not len(differing):
+        return Verdict(name, "pass", scope)
+    reasons = explanations(e)
+    told = [(_difference(row), _explained(row, reasons)) for row in differing.itertuples()]
+    unexplained = [text for text, why in told if not why]
+    if unexplained:
+        text = f"{len(unexplained)} counts differ without an explanation"
+        return Verdict(name, "fail", text, unexplained[:EVIDENCE])
+    evidence = [f"{text}: {why}" for text, why in told]
+    return Verdict(name, "pass", f"{scope}; {len(told)} counts differ, each explained", evidence[:EVIDENCE])
+
+
+def _states(wire: pd.DataFrame) -> list[str]:
+    bad = wire[(wire["state"] != "whole")]
+    return sorted({f"{row.source} to {row.target}: {row.state}" for row in bad.itertuples()})[:EVIDENCE]
+
+
+def _difference(row: Any) -> str:
+    return f"{row.source} to {row.target}, {row.type}: log {row.log}, wire {row.wire}"
+
+
+def _explained(row: Any, reasons: dict[str, str]) -> str:
+    if 0 <= row.log - row.wire <= row.late_log:
+        return f"{row.late_log} were logged while the brokers stopped, and their streams were cut"
+    return reasons.get("") or reasons.get(row.source) or reasons.get(f"{row.source}>{row.target}") or ""
+
+
+def explanations(e: Evidence) -> dict[str, str]:
+    """Why counts may differ: for the run (""), for what a broker sent ("B1"), for a direction ("B1>B2")."""
+    found: dict[str, str] = {}
+    for capture in e.run.manifest.captures:
+        if capture.dropped:
+            found[""] = f"{capture.file}: " + (
+                f"{capture.dropped} packets dropped" if capture.dropped > 0 else "drops unknown"
+            )
+    if len(e.damage):
+        found[""] = "captures are damaged"
+    if e.run.plan.capture.ring_megabytes:
+        found[""] = "the capture is a ring: old packets were overwritten"
+    for file in e.health.torn:
+        process = file.partition(".jsonl")[0]
+        found[process] = f"the log of {process} ends in mid-line"
+    ended = min((event["t_us"] for event in e.rare if event["kind"] == "RUN_ENDED"), default=FOREVER)
+    for event in e.rare:
+        if event["t_us"] <= ended:  # every link goes down when the run has ended; that excuses nothing
+            found.update(_excuse(event, e.run.brokers))
+    return found
+
+
+def _excuse(event: dict[str, Any], brokers: set[str]) -> Iterable[tuple[str, str]]:
+    kind, node, peer = event["kind"], event["node"], event["peer"]
+    if kind == "CRASHED" or (kind == "FAULT_STARTED" and event["type"] in ("kill", "restart")):
+        gone = event["detail"].split()[0] if event["detail"] else node
+        yield gone, f"{gone} was killed: its last lines were not written"
+    elif kind == "LINK_DOWN" and {node, peer} <= brokers:
+        for direction in (f"{node}>{peer}", f"{peer}>{node}"):
+            yield direction, "the stream was cut with messages under way"
+    elif kind == "DROPPED" and event["type"] == "log_event":
+        yield node, f"{node} lost part of its log: {event['detail']}"
+
+
+def exactly_once(e: Evidence) -> list[Verdict]:
+    settled = int(e.losses.loc[e.losses["settled"], "pairs"].sum())
+    verdicts = []
+    for outcome, name in (
+        ("missing", "no missing delivery"),
+        ("duplicate", "no duplicate delivery"),
+        ("phantom", "no phantom delivery"),
+    ):
+        rows = e.losses[e.losses["outcome"] == outcome]
+        count = int(rows["pairs"].sum())
+        if count:
+            text = f"{count} of {int(e.losses['pairs'].sum())} pairs"
+            verdicts.append(Verdict(name, "fail", text, sorted(rows["example"])[:EVIDENCE]))
+        elif outcome == "missing" and not e.demands:
+            verdicts.append(
+                Verdict(name, "unknown", "no phase waits for settled subscriptions: nothing can be demanded")
+            )
+        elif outcome == "missing" and not settled:
+            verdicts.append(Verdict(name, "unknown", "no publication matches a settled subscription"))
+        elif outcome == "phantom" and e.unreadable_filters:
+            verdicts.append(Verdict(name, "unknown", f"{e.unreadable_filters} subscriptions cannot be read"))
+        else:
+            verdicts.append(
+                Verdict(
+                    name, "pass", f"{settled if outcome == 'missing' else int(e.losses['pairs'].sum())} pairs"
+                )
+            )
+    return verdicts
+
+
+def causes_first(e: Evidence) -> Verdict:
+    name = "causes come first"
+    early, orphans = int(e.losses["early"].sum()), int(e.losses["unpublished"].sum())
+    if early:
+        most = int(e.losses["early_max_us"].max())
+        return Verdict(name, "fail", f"{early} deliveries with an event up to {most} us before its cause")
+    excused = e.health.torn or e.health.bad or any(event["kind"] == "CRASHED" for event in e.rare)
+    if orphans:
+        text = f"{orphans} deliveries of publications that nobody logged"
+        return Verdict(name, "unknown" if excused else "fail", text + (" (logs are torn)" if excused else ""))
+    return Verdict(name, "pass", f"{int(e.losses['copies'].sum())} deliveries")
+
+
+def fidelity_kept(e: Evidence) -> Verdict:
+    name, given = "fidelity", e.run.fidelity
+    if given is not None and given.verdict in ("pass", "fail", "unknown"):
+        return Verdict(name, given.verdict, given.reason)  # type: ignore[arg-type]
+    everything = e.fidelity[e.fidelity["source"] == "all"]
+    if not len(everything):
+        return Verdict(name, "unknown", "no probes")
+    relative, limit_us = limits(e.run)
+    row = everything.iloc[0]
+    allowed = max(limit_us, relative * row["planned_us"])
+    lost = f"{row['lost']} of {row['probes']} lost"
+    text = f"p99 error {row['error_p99_us']:.0f} us, allowed {allowed:.0f} us, {lost}"
+    return Verdict(name, "pass" if row["error_p99_us"] <= allowed else "fail", text)
+
+
+def limits(run: Run) -> tuple[float, float]:
+    """Largest error by the plan: a share of the round trip, and microseconds; the larger one holds."""
+    real = run.manifest.clock == "real"
+    return run.plan.probes.limit_relative or (0.05 if real else 0.01), run.plan.probes.limit_us or (
+        1000 if real else 200
+    )

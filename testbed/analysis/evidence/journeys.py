@@ -1,0 +1,289 @@
+"""What became of every publication: one row per (publication, subscriber) pair and one per publication.
+
+The events of a publication meet in one partition (by its id); there its way through the brokers is put
+together for all publications at once, by following parents step by step through arrays. No Spark in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from testbed.analysis.evidence.attributes import attributes_of
+from testbed.analysis.evidence.interests import Interests, Timeline
+
+KINDS = ("PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED")
+INPUT: tuple[str, ...] = ("run", "kind", "message", "node", "peer", "t_us", "hops", "published_us")
+INPUT += ("queueing_us", "matching_us", "sending_us", "content", "group")
+COLUMNS: dict[str, tuple[pa.DataType, str]] = {
+    "run": (pa.string(), "run"),
+    "row": (pa.string(), "pair or publication"),
+    "publication": (pa.string(), "publication id"),
+    "publisher": (pa.string(), "client that published"),
+    "subscriber": (pa.string(), "client that received, or should have"),
+    "group": (pa.string(), "subscriber class"),
+    "broker": (pa.string(), "broker that notified the subscriber"),
+    "first_broker": (pa.string(), "publisher's broker"),
+    "published_us": (pa.int64(), "run clock, us"),
+    "delivered_us": (pa.int64(), "run clock, us; first copy"),
+    "delay_us": (pa.int64(), "delivered - published, us"),
+    "copies": (pa.int64(), "times delivered"),
+    "settled": (pa.bool_(), "whether the delivery can be demanded"),
+    "outcome": (pa.string(), "delivered, missing, duplicate or phantom"),
+    "overlay_hops": (pa.int64(), "overlay links crossed, as the message counted them"),
+    "network_hops": (pa.int64(), "network links crossed on the planned routes between the hosts on the way"),
+    "direct_us": (pa.float64(), "planned shortest-path delay from publisher's to subscriber's host, us"),
+    "propagation_us": (pa.float64(), "planned delay of the way taken, us"),
+    "processing_us": (pa.float64(), "matching at the brokers on the way, us"),
+    "queueing_us": (pa.float64(), "input and output queues of the brokers on the way, us"),
+    "rest_us": (pa.float64(), "delay - propagation - processing - queueing, us"),
+    "early_us": (pa.int64(), "largest time by which an event precedes its cause, us; 0 = none"),
+    "deliveries": (pa.int64(), "publication: pairs delivered"),
+    "brokers": (pa.int64(), "publication: brokers that processed it"),
+    "relays": (pa.int64(), "publication: of these, neither first broker nor notifying anyone"),
+}
+SCHEMA = pa.schema([(name, kind) for name, (kind, _) in COLUMNS.items()])
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class World:
+    """What a run's plan and rare events say, small enough to be sent to every task."""
+
+    hosts: dict[str, int]  # broker or client -> row in the matrices
+    latency_us: Floats
+    links: Floats
+    timeline: Timeline
+
+    def between(self, a: pd.Series, b: pd.Series) -> tuple[Floats, Floats]:
+        """Planned delay and network links from each of `a` to each of `b`; NaN when unknown."""
+        i, j = (names.map(self.hosts).fillna(-1).to_numpy(np.int64) for names in (a, b))
+        known = (i >= 0) & (j >= 0)
+        pick = np.where(known, i, 0), np.where(known, j, 0)
+        if not self.latency_us.size:
+            return np.full(len(i), np.nan), np.full(len(i), np.nan)
+        return np.where(known, self.latency_us[pick], np.nan), np.where(known, self.links[pick], np.nan)
+
+
+def journeys(worlds: dict[str, World], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For `mapInArrow`: all events of a partition in, its pairs and publications out."""
+    listed = list(batches)
+    if not listed:
+        return
+    events = pa.Table.from_batches(listed).to_pandas()
+    for run, own in events.groupby("run", sort=True):
+        frame = run_journeys(own.reset_index(drop=True), worlds[str(run)])
+        frame["run"] = str(run)
+        yield from (
+            pa.Table.from_pandas(frame.reindex(columns=SCHEMA.names), schema=SCHEMA, preserve_index=False)
+            .combine_chunks()
+            .to_batches()
+        )
+
+
+def run_journeys(events: pd.DataFrame, world: World) -> pd.DataFrame:
+    """Pairs and publications of one run (or of some of its publications)."""
+    by_kind = {kind: events[events["kind"] == kind] for kind in KINDS}
+    ways = _ways(by_kind, world)
+    pairs = _pairs(by_kind, ways, world)
+    pairs = _with_outcomes(pairs, by_kind["PUBLISHED"], world)
+    return pd.concat([pairs, _publications(by_kind, ways, pairs)], ignore_index=True)
+
+
+def _ways(by_kind: dict[str, pd.DataFrame], world: World) -> pd.DataFrame:
+    """One row per (publication, broker) it reached: sums over the way from the first broker to it."""
+    processed = by_kind["PROCESSED"].sort_values(["t_us"], kind="stable").drop_duplicates(["message", "node"])
+    forwarded = by_kind["FORWARDED"].sort_values(["t_us"], kind="stable")
+    keep = _with_parents(processed, forwarded)
+    edges = forwarded.drop_duplicates(["message", "node", "peer"])[["message", "node", "peer", "sending_us"]]
+    edges = edges.rename(columns={"node": "parent", "peer": "node"})
+    ways = keep.merge(edges, on=["message", "node", "parent"], how="left").reset_index(drop=True)
+    position = pd.Series(ways.index, index=pd.MultiIndex.from_frame(ways[["message", "node"]]))
+    parent = _parents(ways, position)
+    delay, links = world.between(ways["parent"].fillna(""), ways["node"])
+    linked = parent >= 0
+    own = {
+        "propagation_us": np.where(linked, delay, 0.0),
+        "network_hops": np.where(linked, links, 0.0),
+        "processing_us": ways["matching_us"].to_numpy(np.float64),
+        "queueing_us": ways["queueing_us"].to_numpy(np.float64)
+        + np.where(linked, ways["sending_us"].fillna(0), 0.0),
+    }
+    sums, root = _accumulate(own, parent)
+    times = ways["t_us"].to_numpy(np.int64)
+    early = np.where(linked, times[np.maximum(parent, 0)] - times, 0)
+    return ways[["message", "node", "t_us"]].assign(
+        **sums, first_broker=ways["node"].to_numpy()[root], early_us=early
+    )
+
+
+def _with_parents(processed: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFrame:
+    """Adds whom the copy came from: as the broker logged it, else whoever forwarded one to it first.
+
+    On an overlay with cycles a broker gets several copies; only the log knows which came first.
+    """
+    first = forwarded.drop_duplicates(["message", "peer"])[["message", "node", "peer"]]
+    first = first.rename(columns={"node": "forwarder", "peer": "node"})
+    keep = processed[["message", "node", "peer", "t_us", "queueing_us", "matching_us"]]
+    keep = keep.merge(first, on=["message", "node"], how="left")
+    logged = keep["peer"].fillna("")
+    return keep.assign(parent=logged.where(logged != "", keep["forwarder"])).drop(
+        columns=["peer", "forwarder"]
+    )
+
+
+def _parents(ways: pd.DataFrame, position: pd.Series) -> Ints:
+    wanted = pd.MultiIndex.from_arrays([ways["message"], ways["parent"].fillna("")])
+    return position.reindex(wanted).fillna(-1).to_numpy(np.int64) if len(ways) else np.zeros(0, np.int64)
+
+
+def _accumulate(own: dict[str, Floats], parent: Ints) -> tuple[dict[str, Floats], Ints]:
+    """Sums from each row to its root, and the root. A circle of parents (never in a tree) is cut."""
+    sums = {name: values.copy() for name, values in own.items()}
+    at = np.arange(len(parent))
+    root = at.copy()
+    for _ in range(len(parent)):
+        at = np.where(at >= 0, parent[np.maximum(at, 0)], -1)
+        moving = at >= 0
+        if not moving.any() or (at[moving] == np.flatnonzero(moving)).any():
+            break
+        root[moving] = at[moving]
+        for name, values in own.items():
+            sums[name][moving] += values[at[moving]]
+    return sums, root
+
+
+def _pairs(by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, world: World) -> pd.DataFrame:
+    """One row per (publication, client) that was delivered at least once, with its delay budget."""
+    delivered = by_kind["DELIVERED"].sort_values(["t_us"], kind="stable")
+    copies = delivered.groupby(["message", "node"], sort=False).size().rename("copies").reset_index()
+    first = delivered.drop_duplicates(["message", "node"])[
+        ["message", "node", "t_us", "hops", "published_us", "group"]
+    ]
+    pairs = first.merge(copies, on=["message", "node"]).rename(
+        columns={"node": "subscriber", "t_us": "delivered_us"}
+    )
+    published = by_kind["PUBLISHED"].drop_duplicates("message")
+    published = published[["message", "node", "t_us"]].rename(
+        columns={"node": "publisher", "t_us": "given_us"}
+    )
+    pairs = pairs.merge(published, on="message", how="left")
+    given = pairs["given_us"].fillna(0).to_numpy(np.int64)
+    pairs["published_us"] = np.where(pairs["published_us"] > 0, pairs["published_us"], given)
+    return _budget(pairs, by_kind["NOTIFIED"], ways, world)
+
+
+def _budget(pairs: pd.DataFrame, notified: pd.DataFrame, ways: pd.DataFrame, world: World) -> pd.DataFrame:
+    last = notified.sort_values(["t_us"], kind="stable").drop_duplicates(["message", "peer"])
+    last = last[["message", "node", "peer", "sending_us", "t_us"]]
+    last = last.rename(columns={"node": "broker", "peer": "subscriber", "t_us": "notified_us"})
+    pairs = pairs.merge(last, on=["message", "subscriber"], how="left")
+    way = ways.rename(columns={"node": "broker", "t_us": "processed_us"})
+    pairs = pairs.merge(way, on=["message", "broker"], how="left")
+    publisher, subscriber = pairs["publisher"].fillna(""), pairs["subscriber"]
+    up, up_links = world.between(publisher, pairs["first_broker"].fillna(""))
+    down, down_links = world.between(pairs["broker"].fillna(""), subscriber)
+    pairs["direct_us"], _ = world.between(publisher, subscriber)
+    pairs["delay_us"] = pairs["delivered_us"] - pairs["published_us"]
+    pairs["propagation_us"] = pairs["propagation_us"] + up + down
+    pairs["network_hops"] = (pairs["network_hops"] + up_links + down_links).astype("Int64")
+    pairs["queueing_us"] = pairs["queueing_us"] + pairs["sending_us"]
+    spent = pairs["propagation_us"] + pairs["processing_us"] + pairs["queueing_us"]
+    pairs["rest_us"] = pairs["delay_us"] - spent
+    pairs["early_us"] = _early(pairs)
+    return pairs.rename(columns={"message": "publication", "hops": "overlay_hops"})
+
+
+def _early(pairs: pd.DataFrame) -> pd.Series:
+    """How far the worst event of the delivery precedes its cause; a delivery nobody published counts too."""
+    late = pd.concat(
+        [
+            pairs["published_us"] - pairs["delivered_us"],
+            pairs["published_us"] - pairs["processed_us"],
+            pairs["processed_us"] - pairs["delivered_us"],
+            pairs["early_us"],
+        ],
+        axis=1,
+    )
+    return late.max(axis=1).clip(lower=0).fillna(0).astype("int64")
+
+
+def _with_outcomes(pairs: pd.DataFrame, published: pd.DataFrame, world: World) -> pd.DataFrame:
+    """Adds outcome and settled, and a row for every demanded delivery that is missing."""
+    interests = Interests.of(world.timeline.interests)
+    wanted, settled = _demands(published, interests, world.timeline)
+    keys = list(zip(pairs["publication"], pairs["subscriber"], strict=True))
+    readable = {
+        message
+        for message, content in zip(published["message"], published["content"], strict=True)
+        if content
+    }
+    pairs["settled"] = [key in settled for key in keys]
+    outcome = np.where(pairs["copies"] > 1, "duplicate", "delivered").astype(object)
+    for number, key in enumerate(keys):
+        if key not in wanted and key[0] in readable and not interests.unreadable:
+            outcome[number] = "phantom"
+    pairs["outcome"] = outcome
+    return pd.concat([pairs.assign(row="pair"), _missing(settled, set(keys), published)], ignore_index=True)
+
+
+def _demands(
+    published: pd.DataFrame, interests: Interests, timeline: Timeline
+) -> tuple[set[tuple[str, str]], dict[tuple[str, str], str]]:
+    """Pairs in which the client is interested at all, and those of them that must be delivered -> class."""
+    wanted: set[tuple[str, str]] = set()
+    settled: dict[tuple[str, str], str] = {}
+    for message, given, t_us, content in zip(
+        published["message"], published["published_us"], published["t_us"], published["content"], strict=True
+    ):
+        at = given or t_us
+        attributes = attributes_of(content) if content else None
+        for interest in interests.matching(attributes) if attributes is not None else ():
+            pair = (message, interest.client)
+            wanted.add(pair)
+            lasting = interest.settled_us <= at and at + timeline.flight_us < interest.until_us
+            if lasting and timeline.quiet(interest.client, at):
+                settled[pair] = interest.group
+    return wanted, settled
+
+
+def _missing(
+    settled: dict[tuple[str, str], str], seen: set[tuple[str, str]], published: pd.DataFrame
+) -> pd.DataFrame:
+    lost = [
+        (message, client, group)
+        for (message, client), group in settled.items()
+        if (message, client) not in seen
+    ]
+    frame = pd.DataFrame(lost, columns=["publication", "subscriber", "group"], dtype=object)
+    about = published.drop_duplicates("message")[["message", "node", "t_us"]]
+    about = about.rename(columns={"message": "publication", "node": "publisher", "t_us": "published_us"})
+    return frame.merge(about, on="publication", how="left").assign(
+        row="pair", outcome="missing", settled=True, copies=0, early_us=0
+    )
+
+
+def _publications(by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """One row per publication: how many brokers handled it, and how many of them for nobody of their own."""
+    published = by_kind["PUBLISHED"].drop_duplicates("message")
+    served = by_kind["NOTIFIED"][["message", "node"]].drop_duplicates().assign(served=True)
+    handled = ways.merge(served, on=["message", "node"], how="left")
+    idle = handled["served"].isna() & (handled["node"] != handled["first_broker"])
+    counts = (
+        handled.assign(relays=idle).groupby("message").agg(brokers=("node", "size"), relays=("relays", "sum"))
+    )
+    got = pairs[pairs["copies"] > 0].groupby("publication").size().rename("deliveries")
+    out = published[["message", "node", "t_us", "published_us"]].set_index("message").join(counts).join(got)
+    given = out["published_us"].where(out["published_us"] > 0, out["t_us"])
+    out = out.assign(row="publication", publisher=out["node"], published_us=given)
+    whole = {"brokers": "int64", "relays": "int64", "deliveries": "int64"}
+    out = out.fillna(dict.fromkeys(whole, 0)).astype(whole)
+    out.index.name = "publication"
+    columns = ["publication", "row", "publisher", "published_us", "brokers", "relays", "deliveries"]
+    return out.reset_index()[columns]

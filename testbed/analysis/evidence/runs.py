@@ -1,0 +1,184 @@
+"""The run folders of one analysis, as far as the driver needs to know them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from protos.records import CaptureFile, Fidelity, LogEvent, Manifest
+from testbed.analysis.wire.capture import Capture
+from testbed.errors import InputError
+from testbed.run.folder import RunFolder
+from testbed.topology.plan import Plan
+
+if TYPE_CHECKING:
+    from testbed.analysis.evidence.routes import Routes
+
+PLAN_VERSION = 1  # newest plan.json this code understands
+PROVENANCE = ("run", "name", "engine", "clock", "seed")
+
+
+@dataclass(frozen=True)
+class Run:
+    """`key` tells the runs of this analysis apart; it is the run's id unless two folders share one."""
+
+    key: str
+    folder: RunFolder
+    plan: Plan
+    manifest: Manifest
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def provenance(self) -> dict[str, str | int]:
+        m = self.manifest
+        return {
+            "run": self.key,
+            "name": m.name or self.plan.name,
+            "engine": m.engine,
+            "clock": m.clock,
+            "seed": m.seed,
+        }
+
+    @cached_property
+    def routes(self) -> Routes:
+        from testbed.analysis.evidence.routes import (
+            Routes,  # imports NumPy, which the start need not wait for
+        )
+
+        return Routes(self.plan)
+
+    @cached_property
+    def hosts(self) -> dict[str, str]:
+        """Broker or client -> network node."""
+        brokers = {broker.id: broker.node for broker in self.plan.brokers}
+        return brokers | {client.id: client.node for client in self.plan.clients}
+
+    @cached_property
+    def brokers(self) -> set[str]:
+        return {broker.id for broker in self.plan.brokers}
+
+    @cached_property
+    def endpoints(self) -> dict[str, str]:
+        """address:port -> broker."""
+        return {f"{broker.address}:{broker.port}": broker.id for broker in self.plan.brokers}
+
+    def files(self, folder: Path, pattern: str = "*.jsonl") -> list[Path]:
+        return sorted(folder.glob(pattern))
+
+    @property
+    def fidelity(self) -> Fidelity | None:
+        try:
+            return self.folder.read_fidelity()
+        except msgspec.MsgspecError:
+            return None
+
+    @cached_property
+    def captures(self) -> list[Capture]:
+        """Every capture file of the folder, whether the manifest names it or not."""
+        listed = {Path(c.file).name: c for c in self.manifest.captures}
+        files = sorted([*self.folder.pcap.glob("*.pcap"), *self.folder.pcap.glob("*.pcapng")])
+        nodes = {path: self._captured_node(path, listed) for path in files}
+        captured = frozenset(address for node in nodes.values() for address in self._addresses(node))
+        return [self._capture(path, node, listed.get(path.name), captured) for path, node in nodes.items()]
+
+    def _captured_node(self, path: Path, listed: dict[str, CaptureFile]) -> str:
+        return listed[path.name].node if path.name in listed else self._node_of(path.stem)
+
+    def _capture(
+        self, path: Path, node: str, listed: CaptureFile | None, captured: frozenset[int]
+    ) -> Capture:
+        interface = listed.interface if listed else path.stem[len(node) + 1 :]
+        ports = frozenset(broker.port for broker in self.plan.brokers)
+        own = self._addresses(node)
+        return Capture(str(path), self.key, node, interface, own, captured, ports, self.ended_us * 1000)
+
+    @cached_property
+    def ended_us(self) -> int:
+        """When the run ended and its processes were told to stop, by the harness; 0 = it does not say."""
+        journal = self.folder.events / "harness.jsonl"
+        lines = journal.read_bytes().splitlines() if journal.exists() else []
+        for line in lines:
+            if b'"RUN_ENDED"' in line:
+                with contextlib.suppress(msgspec.MsgspecError):
+                    return msgspec.json.decode(line, type=LogEvent).t_us
+        return 0
+
+    def _node_of(self, stem: str) -> str:
+        """The longest node id that the file's name begins with."""
+        fitting = [n.id for n in self.plan.network.nodes if stem == n.id or stem.startswith(n.id + "-")]
+        return max(fitting, key=len, default="")
+
+    def _addresses(self, node: str) -> frozenset[int]:
+        texts = {n.address for n in self.plan.network.nodes if n.id == node}
+        texts |= {broker.address for broker in self.plan.brokers if broker.node == node}
+        return frozenset(int(IPv4Address(text.partition("/")[0])) for text in texts if text)
+
+
+def load_runs(folders: Iterable[str | Path | RunFolder]) -> list[Run]:
+    """Raises InputError for a folder that is no run folder; its message says what is missing."""
+    paths = [folder.path if isinstance(folder, RunFolder) else Path(folder) for folder in folders]
+    resolved = list(dict.fromkeys(path.resolve() for path in paths))
+    if not resolved:
+        raise InputError("no run folder given", hint="testbed analyze results/NAME/latest")
+    loaded = [(path, *_load(path)) for path in resolved]
+    ids = [manifest.run or path.name for path, _, manifest in loaded]
+    runs = []
+    for (path, plan, manifest), run in zip(loaded, ids, strict=True):
+        key = (
+            run
+            if ids.count(run) == 1
+            else f"{path.parent.name}/{path.name}"
+            if path.parent.name
+            else str(path)
+        )
+        runs.append(Run(key, RunFolder(path), plan, manifest, _warnings(manifest)))
+    if len({run.key for run in runs}) < len(runs):
+        runs = [Run(str(r.folder.path), r.folder, r.plan, r.manifest, r.warnings) for r in runs]
+    _say_mixed(runs)
+    return runs
+
+
+def _load(path: Path) -> tuple[Plan, Manifest]:
+    folder = RunFolder(path)
+    if not path.is_dir():
+        raise InputError(
+            f"there is no run folder {path}", hint="`ls results/*` shows the runs; `latest` is a link"
+        )
+    for needed in (folder.plan, folder.manifest):
+        if not needed.exists():
+            raise InputError(
+                f"{path} is no run folder: it has no {needed.name}", hint="give results/NAME/RUN"
+            )
+    try:
+        plan, manifest = folder.read_plan(), folder.read_manifest()
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{path}: plan.json or manifest.json cannot be read: {error}") from None
+    if plan.version > PLAN_VERSION:
+        hint = "analyse it with the testbed that made it; manifest.json names the commit"
+        raise InputError(
+            f"plan version {plan.version}, known up to {PLAN_VERSION}", file=folder.plan, hint=hint
+        )
+    return plan, manifest
+
+
+def _warnings(manifest: Manifest) -> list[str]:
+    out = list(manifest.warnings)
+    if manifest.status not in ("done", ""):
+        out.append(f"the run is {manifest.status}{': ' + manifest.reason if manifest.reason else ''}")
+    return out
+
+
+def _say_mixed(runs: list[Run]) -> None:
+    versions = sorted({run.manifest.version for run in runs})
+    if len(versions) > 1:
+        for run in runs:
+            run.warnings.append(
+                f"runs of different testbed versions are analysed together: {', '.join(versions)}"
+            )

@@ -1,0 +1,127 @@
+"""From the rare events of a run (phases, faults, subscriptions) to the times that count for its checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from testbed.analysis.evidence.flight import MIN_FLIGHT_US, Motion, drained
+from testbed.analysis.evidence.interests import FOREVER, Interest, Timeline
+from testbed.analysis.evidence.runs import Run
+
+# Kinds that are few in any run; everything else is left to Spark.
+RARE: tuple[str, ...] = (
+    "STARTED",
+    "STOPPED",
+    "LINK_UP",
+    "LINK_DOWN",
+    "CONNECTED",
+    "DISCONNECTED",
+    "SUBSCRIBED",
+    "UNSUBSCRIBED",
+)
+RARE += ("MIGRATED", "PHASE_STARTED", "PHASE_READY", "FAULT_STARTED", "FAULT_ENDED", "CRASHED", "RUN_ENDED")
+Rows = list[dict[str, Any]]
+CUTS = ("link_down", "partition")  # faults that TCP connections outlive
+Span = tuple[int, int]
+
+
+def timeline(run: Run, rare: Rows, motion: Motion) -> Timeline:
+    """`rare`: the run's events of RARE kinds in order of time."""
+    gates = settled_instants(run, rare)
+    ended = _end(rare)
+    before = [e for e in rare if e["t_us"] < ended]  # afterwards everything stops; that excuses nothing
+    faults = [aftermath(span, ended, motion) for span in disturbances(before)]
+    flight = motion.flight_us(faults)
+    return Timeline(
+        tuple(interests(before, gates)),
+        tuple((start, end if end == FOREVER else end + flight) for start, end in faults),
+        ended,
+        flight,
+        {client: tuple(spans) for client, spans in interruptions(before).items()},
+        drained(run, motion, ended),
+    )
+
+
+def settled_instants(run: Run, rare: Rows) -> list[int]:
+    """When a phase whose gate waits for settled subscriptions became ready."""
+    phases = {phase.name for phase in run.plan.phases if phase.gate.subscriptions_settled}
+    return [e["t_us"] for e in rare if e["kind"] == "PHASE_READY" and e["detail"] in phases]
+
+
+def interests(rare: Rows, gates: list[int]) -> list[Interest]:
+    """Every subscription with the time from which it must work: the first settled gate after it."""
+    ends = _ends(rare)
+    out = []
+    for e in rare:
+        if e["kind"] != "SUBSCRIBED":
+            continue
+        settled = next((gate for gate in gates if gate > e["t_us"]), FOREVER)
+        later = [t for t in ends.get((e["node"], e["message"]), []) if t > e["t_us"]]
+        out.append(
+            Interest(e["node"], e["content"], e["t_us"], settled, min(later, default=FOREVER), e["group"])
+        )
+    return out
+
+
+def _ends(rare: Rows) -> dict[tuple[str, str], list[int]]:
+    ends = defaultdict(list)
+    for e in rare:
+        if e["kind"] == "UNSUBSCRIBED":
+            ends[e["node"], e["message"]].append(e["t_us"])
+    return ends
+
+
+@dataclass(frozen=True)
+class Fault:
+    start_us: int
+    end_us: int  # when the harness saw the overlay whole again; FOREVER = it did not
+    linked_us: int  # last link that came up before the next fault
+    cut: bool  # packets were lost while connections stayed
+
+
+def disturbances(rare: Rows) -> list[Fault]:
+    """Faults and crashes in order of time."""
+    starts = [e for e in rare if e["kind"] in ("FAULT_STARTED", "CRASHED")]
+    ends = [e for e in rare if e["kind"] == "FAULT_ENDED"]
+    linked = [e["t_us"] for e in rare if e["kind"] == "LINK_UP"]
+    out = []
+    for number, e in enumerate(starts):
+        start = e["t_us"]
+        following = starts[number + 1]["t_us"] if number + 1 < len(starts) else FOREVER
+        end = next((x["t_us"] for x in ends if x["detail"] == e["detail"] and x["t_us"] >= start), FOREVER)
+        up = max((t for t in linked if start <= t < following), default=start)
+        out.append(Fault(start, end, up, e["type"] in CUTS))
+    return out
+
+
+def aftermath(fault: Fault, ended_us: int, motion: Motion) -> Span:
+    """From the fault's start until all that it held up has arrived; FOREVER = the run did not last that long.
+
+    TCP doubles its waits, so it sends again at the latest when the path has been back for as long as it was
+    gone. What it held has been delivered then.
+    """
+    again = 2 * fault.end_us - fault.start_us + MIN_FLIGHT_US if fault.cut else fault.end_us
+    if fault.end_us == FOREVER or ended_us < again:
+        return fault.start_us, FOREVER
+    whole = max(fault.end_us, fault.linked_us)
+    return fault.start_us, max(whole, motion.held_until_us(fault.start_us, whole))
+
+
+def interruptions(rare: Rows) -> dict[str, list[tuple[int, int]]]:
+    """Per client, the times between losing its broker and having one again."""
+    out: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    open_since: dict[str, int] = {}
+    for e in rare:
+        if e["kind"] in ("DISCONNECTED", "STOPPED", "CRASHED"):
+            open_since.setdefault(e["node"], e["t_us"])
+        elif e["kind"] in ("CONNECTED", "SUBSCRIBED") and e["node"] in open_since:
+            out[e["node"]].append((open_since.pop(e["node"]), e["t_us"]))
+    for node, since in open_since.items():
+        out[node].append((since, FOREVER))
+    return out
+
+
+def _end(rare: Rows) -> int:
+    return min((e["t_us"] for e in rare if e["kind"] == "RUN_ENDED"), default=FOREVER)

@@ -1,0 +1,40 @@
+"""`python -m testbed.analysis.tables.document` writes docs/tables.md from the tables' columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from testbed.analysis.sources.pcap import MESSAGE_COLUMNS
+from testbed.analysis.tables.catalogue import PROVENANCE, TABLES
+from testbed.analysis.wire.columns import PACKET_COLUMNS
+
+PAGE = Path(__file__).parents[3] / "docs" / "tables.md"
+MARK = "<!-- below: made by `python -m testbed.analysis.tables.document` -->"
+
+
+def reference() -> str:
+    parts = ["# Reference", "Every table begins with its provenance:", rows(PROVENANCE)]
+    for name, columns in TABLES.items():
+        parts += [f"## {name}", rows(columns)]
+    parts += ['## Columns of a capture (`spark.read.format("pcap")`, `read_pcap`)']
+    parts += [rows({name: text for name, (_, text) in PACKET_COLUMNS.items()})]
+    parts += ["## Columns of gRPC messages (`read_grpc`)"]
+    parts += [rows({name: text for name, (_, text) in MESSAGE_COLUMNS.items()})]
+    return "\n\n".join(parts) + "\n"
+
+
+def rows(columns: dict[str, str]) -> str:
+    lines = [
+        f"| `{name}` | {' '.join(text.split()).replace('|', chr(92) + '|')} |"
+        for name, text in columns.items()
+    ]
+    return "\n".join(["| column | meaning |", "|---|---|", *lines])
+
+
+def main() -> None:
+    before = PAGE.read_text().partition(MARK)[0] if PAGE.exists() else ""
+    PAGE.write_text(f"{before.rstrip()}\n\n{MARK}\n\n{reference()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The host engine: Mininet on this kernel."""

@@ -1,0 +1,1 @@
+"""What every engine shares: timeline, gates, faults, process configurations, the run folder."""
