@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from broker_grpc.core.options import BrokerProcessConfig, options_of
+from broker_grpc.core.config import BrokerProcessConfig, options_of
 from broker_grpc.errors import BrokerError
 from broker_grpc.protocols.relocation.settings import GrapeSettings, PopSettings
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings

@@ -36,7 +36,7 @@ from broker_grpc.process.transport import new_server
 from protos.records import LogEvent
 
 if TYPE_CHECKING:
-    from broker_grpc.core.options import BrokerProcessConfig
+    from broker_grpc.core.config import BrokerProcessConfig
 
 DRAIN_AT_SHUTDOWN_US = 2_000_000
 

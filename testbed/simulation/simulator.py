@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
-from broker_grpc.core.options import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import PeerKind, Stimulus
 from broker_grpc.protocols.topicconnected.broker import TopicBroker
