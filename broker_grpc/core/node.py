@@ -1,22 +1,22 @@
 """What every broker machine shares: its peers, messages that come in and go out, counters, and time.
 
-A protocol is a subclass. It says what publications and other messages mean, what follows when a peer comes
-or goes, and which of its parts have deadlines; all else is written here, once.
+A protocol is a subclass: it says what is its own (`hooks`), and which of its parts have deadlines. All else
+is written here, once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from broker_grpc.content.predicates import check_attributes
 from broker_grpc.core.heartbeats import Heartbeats
+from broker_grpc.core.hooks import Hooks
 from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.monitor import Monitor, Sampler
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.outbox import Outbox, id_of, settles
 from broker_grpc.core.queues import OutputQueue
-from broker_grpc.core.senders import check_sender
+from broker_grpc.core.senders import check_published, check_sender
 from broker_grpc.core.station import Station
 from broker_grpc.core.timed import Parts, Timed, earliest_us, run_due
 from broker_grpc.errors import BrokerError, ProtocolError
@@ -43,14 +43,13 @@ from protos.messages import (
     ProbeAnswer,
     Publication,
     Refusal,
-    Value,
 )
 from protos.records import LogEvent
 
 Action = Callable[[Peer, Envelope, Any], None]
 
 
-class Node:
+class Node(Hooks):
     """A machine with peers. The last thing a subclass does in its constructor is to call `_arrange`."""
 
     __slots__ = (
@@ -192,11 +191,7 @@ class Node:
         """The publication of a local client, checked and acknowledged; None if it is refused."""
         publication: Publication = envelope.body  # type: ignore[assignment]
         try:
-            check_attributes(publication.attributes)
-            if publication.publisher != source:
-                raise ProtocolError(f"{source} publishes in the name of {publication.publisher!r}")
-            if not publication.id:
-                raise ProtocolError("a publication needs an id")
+            check_published(source, publication)
             self._check_publication(source, publication)
         except BrokerError as error:
             self._outbox.refuse(source, error.reason, str(error), envelope.request, publication.id)
@@ -204,6 +199,13 @@ class Node:
         if envelope.request:
             self._outbox.send(source, Ack(publication.id), envelope.request)
         return publication
+
+    def _publication(
+        self, now_us: int, source: str, kind: PeerKind | None, envelope: Envelope,
+        targets: set[str] | None, queueing_us: int, matching_us: int,
+    ) -> None:  # fmt: skip
+        """Without a protocol's word a publication is a message like any other, which nobody has use for."""
+        self._received(source, envelope)
 
     def send(self, peer: str, body: Body, request: int = 0) -> None:
         self._outbox.send(peer, body, request)
@@ -234,45 +236,10 @@ class Node:
         for event in self._sampler.sample(now_us, self.waiting):
             self.log(event)
 
-    # ------------------------------------------------------------ what a protocol says
-
-    def _match(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
-        """With a service model, as the service of a publication starts: where it will go, and how many
-        filters were looked at to know it."""
-        return set(), 0
-
-    def _publication(
-        self, now_us: int, source: str, kind: PeerKind | None, envelope: Envelope,
-        targets: set[str] | None, queueing_us: int, matching_us: int,
-    ) -> None:  # fmt: skip
-        """`kind`: whose stream it came on, which may have ended since; None = there was none.
-
-        `targets`: what `_match` found; None = it was not asked, because nothing takes time.
-        """
-        self._received(source, envelope)
-
-    def _check_publication(self, source: str, publication: Publication) -> None:
-        """Raises BrokerError when this client may not publish it here."""
-
-    def _other(self, peer: Peer, envelope: Envelope, body: Body) -> None:
-        """A message without an action."""
-        raise ProtocolError(f"{self.id} has no use for {body.type}")
-
-    def _up(self, peer: Peer) -> None: ...
-
-    def _down(self, peer: Peer) -> None: ...
-
-    def _say_farewell(self) -> None: ...
+    # ------------------------------------------------------------ questions
 
     def _synced(self) -> dict[str, bool]:
-        """Neighbours with a link that is up, sorted: does each end hold what the other has to say?"""
         return {name: peer.synced for name, peer in sorted(self._brokers.items())}
-
-    def _held(self) -> tuple[int, int]:
-        """Advertisements and subscriptions."""
-        return 0, 0
-
-    # ------------------------------------------------------------ questions
 
     @property
     def now_us(self) -> int:

@@ -1,7 +1,8 @@
-"""Who may say what: messages that only brokers, or only clients, send."""
+"""Who may say what: messages that only brokers, or only clients, send, and publications in one's own name."""
 
 from __future__ import annotations
 
+from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
 from protos.envelope import TYPE_OF
@@ -15,6 +16,7 @@ from protos.messages import (
     MigrationPaused,
     MigrationUpdate,
     PingAnswer,
+    Publication,
     RelocationAnswer,
     RelocationRequest,
     SyncComplete,
@@ -35,3 +37,12 @@ def check_sender(sender: PeerKind, body: Body) -> None:
     kind = body.__class__
     if kind in (FROM_BROKERS if sender == "client" else FROM_CLIENTS):
         raise ProtocolError(f"a {sender} does not send a {TYPE_OF[kind]}")
+
+
+def check_published(client: str, publication: Publication) -> None:
+    """Raises BrokerError for a publication that no broker takes from this client."""
+    check_attributes(publication.attributes)
+    if publication.publisher != client:
+        raise ProtocolError(f"{client} publishes in the name of {publication.publisher!r}")
+    if not publication.id:
+        raise ProtocolError("a publication needs an id")
