@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from broker_grpc.core.options import BrokerProcessConfig
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.process.process import run_to_exit_code
 
 

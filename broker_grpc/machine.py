@@ -3,6 +3,7 @@
     effects  = machine.handle(now_us, stimulus)
     deadline = machine.next_deadline_us()      # absolute, or None; one in the past means now
 
+`Driven` is what a broker's and a client's machine share, `Machine` all that a driver may ask of a broker's.
 A machine never opens a socket, reads a clock, sleeps, or draws from a global random source.
 Configuration and a seeded `random.Random` come in through its constructor. Two drivers exist, the
 gRPC process and the simulator, and a machine cannot tell them apart.
@@ -40,8 +41,8 @@ class Received(msgspec.Struct, gc=False):
 class PeerUp(msgspec.Struct, gc=False):
     """A stream to a broker or client is usable in both directions: hellos were exchanged.
 
-    A driver may ask `Broker.admit` before. If it replaces an older stream of this peer, its PeerDown
-    comes first.
+    Who may connect is the driver's to decide, before (`process.handshake`). If it replaces an older stream of
+    this peer, its PeerDown comes first.
     """
 
     peer: str
@@ -103,7 +104,11 @@ class Copies(msgspec.Struct, gc=False):
 
 
 class Log(msgspec.Struct, gc=False):
-    """The driver stamps `t_us`, `n` and `node` where the machine left them empty."""
+    """The driver stamps `t_us`, `n` and `node` where the machine left them empty.
+
+    Sampling is the machine's: it logs SAMPLED at its times. A driver that is a process of its own adds the
+    memory of that process.
+    """
 
     event: LogEvent
 
@@ -163,7 +168,72 @@ def unfolded(effects: Effects) -> Iterator[Effect]:
             yield effect
 
 
-class Machine(Protocol):
+# ---------------------------------------------------------------- what a driver may ask
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """A broker's account of itself: the fields of StatusAnswer that a machine knows.
+
+    Messages that settle are counted over the links that are up, since they came up: when nothing is on its
+    way, the sums over all brokers of sent and of received are equal, also after faults.
+    """
+
+    broker: str
+    incarnation: int
+    settled: bool
+    links: dict[str, bool]  # neighbour with a link that is up -> synchronised
+    clients: int = 0
+    advertisements: int = 0
+    subscriptions: int = 0
+    control_sent: int = 0
+    control_received: int = 0
+    publications: int = 0
+    deliveries: int = 0
+    dropped: int = 0
+
+
+class Measures(Protocol):
+    """Where a driver with a real clock notes what it measured, in place of a service model."""
+
+    def handled(self, took_us: int) -> None:
+        """A publication was matched and its copies handed over."""
+
+    def sent(self, peer: str, size: int, waited_us: int) -> None:
+        """So many bytes to this peer, that long after the machine had said so."""
+
+
+class Driven(Protocol):
+    """A machine of a broker or of a client."""
+
     def handle(self, now_us: int, stimulus: Stimulus) -> Effects: ...
 
+    def receive(self, now_us: int, peer: str, envelope: Envelope) -> Effects:
+        """`handle` of a `Received`, for a driver that spares itself the object."""
+
     def next_deadline_us(self) -> int | None: ...
+
+
+class Machine(Driven, Protocol):
+    """The machine of a broker."""
+
+    def farewell(self, now_us: int) -> Effects:
+        """What is said before the driver stops this broker; nothing is asked of the machine after it."""
+
+    def status(self) -> Status: ...
+
+    @property
+    def settled(self) -> bool:
+        """As far as it knows, all that routing needs is here: no link of its own is being synchronised, and
+        nothing that it decided is outstanding. What is on its way to it, it cannot know."""
+
+    @property
+    def waiting(self) -> int:
+        """Messages in the queues of its service model; 0 without one."""
+
+    @property
+    def steady(self) -> bool:
+        """No publication that comes in moves its deadline; so a driver need not ask after each."""
+
+    @property
+    def measures(self) -> Measures | None:
+        """Where measured times go; None when the machine models its own."""

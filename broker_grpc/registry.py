@@ -6,21 +6,15 @@ Machines are imported when they are wanted: the coordinator's arrays are none of
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from broker_grpc.core.options import BrokerProcessConfig, options_of
+from broker_grpc.core.config import BrokerProcessConfig, options_of
 from broker_grpc.errors import BrokerError
+from broker_grpc.machine import Machine
 from broker_grpc.protocols.relocation.settings import GrapeSettings, PopSettings
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
-
-if TYPE_CHECKING:
-    from broker_grpc.protocols.contentbased.broker import Broker
-    from broker_grpc.protocols.topicconnected.broker import TopicBroker
-    from broker_grpc.protocols.topicconnected.coordinator import Coordinator
-
-    BrokerMachine = Broker | TopicBroker | Coordinator
 
 Settings = PopSettings | GrapeSettings | TopicBrokerSettings | CoordinatorSettings
 OVERLAY_ALGORITHMS = ("topic_connected", "coordinator")  # routing of their own, on links of their own
@@ -35,7 +29,7 @@ def settings(algorithm: dict[str, Any]) -> Settings:
     return chosen
 
 
-def machine_of(config: BrokerProcessConfig) -> BrokerMachine:
+def machine_of(config: BrokerProcessConfig) -> Machine:
     """The machine of a broker process; raises BrokerError for options or parameters it does not know."""
     chosen = settings(config.algorithm) if config.algorithm else None
     if isinstance(chosen, TopicBrokerSettings):
@@ -55,4 +49,4 @@ def machine_of(config: BrokerProcessConfig) -> BrokerMachine:
         from broker_grpc.protocols.relocation.algorithms import layer_of
 
         layer = layer_of(config.algorithm)
-    return Broker(config.broker, options_of(config), None, config.incarnation, Random(config.seed), layer)
+    return Broker(config.broker, options_of(config), config.incarnation, Random(config.seed), layer)

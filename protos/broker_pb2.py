@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from protos import wire_pb2 as protos_dot_wire__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13protos/broker.proto\x12\x0etestbed.broker\x1a\x11protos/wire.proto\"\x0f\n\rStatusRequest\"W\n\nLinkStatus\x12\x0c\n\x04peer\x18\x01 \x01(\t\x12\n\n\x02up\x18\x02 \x01(\x08\x12\x0e\n\x06synced\x18\x03 \x01(\x08\x12\x0e\n\x06queued\x18\x04 \x01(\r\x12\x0f\n\x07\x64ropped\x18\x05 \x01(\x04\"\x9b\x02\n\x0cStatusAnswer\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x13\n\x0bincarnation\x18\x02 \x01(\x04\x12)\n\x05links\x18\x03 \x03(\x0b\x32\x1a.testbed.broker.LinkStatus\x12\x0f\n\x07\x63lients\x18\x04 \x01(\r\x12\x16\n\x0e\x61\x64vertisements\x18\x05 \x01(\r\x12\x15\n\rsubscriptions\x18\x06 \x01(\r\x12\x14\n\x0c\x63ontrol_sent\x18\x07 \x01(\x04\x12\x18\n\x10\x63ontrol_received\x18\x08 \x01(\x04\x12\x14\n\x0cpublications\x18\t \x01(\x04\x12\x12\n\ndeliveries\x18\n \x01(\x04\x12\x0f\n\x07\x64ropped\x18\x0b \x01(\x04\x12\x10\n\x08\x64raining\x18\x0c \x01(\x08\"\"\n\x0c\x44rainRequest\x12\x12\n\ntimeout_us\x18\x01 \x01(\x03\",\n\x0b\x44rainAnswer\x12\x0f\n\x07\x64rained\x18\x01 \x01(\x08\x12\x0c\n\x04left\x18\x02 \x01(\r\"\x11\n\x0fShutdownRequest\"\x10\n\x0eShutdownAnswer2E\n\x07Overlay\x12:\n\x04Link\x12\x16.testbed.wire.Envelope\x1a\x16.testbed.wire.Envelope(\x01\x30\x01\x32G\n\x06PubSub\x12=\n\x07\x43onnect\x12\x16.testbed.wire.Envelope\x1a\x16.testbed.wire.Envelope(\x01\x30\x01\x32\xe1\x01\n\x07\x43ontrol\x12\x45\n\x06Status\x12\x1d.testbed.broker.StatusRequest\x1a\x1c.testbed.broker.StatusAnswer\x12\x42\n\x05\x44rain\x12\x1c.testbed.broker.DrainRequest\x1a\x1b.testbed.broker.DrainAnswer\x12K\n\x08Shutdown\x12\x1f.testbed.broker.ShutdownRequest\x1a\x1e.testbed.broker.ShutdownAnswerb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13protos/broker.proto\x12\x0etestbed.broker\x1a\x11protos/wire.proto\"\x0f\n\rStatusRequest\"W\n\nLinkStatus\x12\x0c\n\x04peer\x18\x01 \x01(\t\x12\n\n\x02up\x18\x02 \x01(\x08\x12\x0e\n\x06synced\x18\x03 \x01(\x08\x12\x0e\n\x06queued\x18\x04 \x01(\r\x12\x0f\n\x07\x64ropped\x18\x05 \x01(\x04\"\xac\x02\n\x0cStatusAnswer\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x13\n\x0bincarnation\x18\x02 \x01(\x04\x12)\n\x05links\x18\x03 \x03(\x0b\x32\x1a.testbed.broker.LinkStatus\x12\x0f\n\x07\x63lients\x18\x04 \x01(\r\x12\x16\n\x0e\x61\x64vertisements\x18\x05 \x01(\r\x12\x15\n\rsubscriptions\x18\x06 \x01(\r\x12\x14\n\x0c\x63ontrol_sent\x18\x07 \x01(\x04\x12\x18\n\x10\x63ontrol_received\x18\x08 \x01(\x04\x12\x14\n\x0cpublications\x18\t \x01(\x04\x12\x12\n\ndeliveries\x18\n \x01(\x04\x12\x0f\n\x07\x64ropped\x18\x0b \x01(\x04\x12\x10\n\x08\x64raining\x18\x0c \x01(\x08\x12\x0f\n\x07settled\x18\r \x01(\x08\"\"\n\x0c\x44rainRequest\x12\x12\n\ntimeout_us\x18\x01 \x01(\x03\",\n\x0b\x44rainAnswer\x12\x0f\n\x07\x64rained\x18\x01 \x01(\x08\x12\x0c\n\x04left\x18\x02 \x01(\r\"\x11\n\x0fShutdownRequest\"\x10\n\x0eShutdownAnswer2E\n\x07Overlay\x12:\n\x04Link\x12\x16.testbed.wire.Envelope\x1a\x16.testbed.wire.Envelope(\x01\x30\x01\x32G\n\x06PubSub\x12=\n\x07\x43onnect\x12\x16.testbed.wire.Envelope\x1a\x16.testbed.wire.Envelope(\x01\x30\x01\x32\xe1\x01\n\x07\x43ontrol\x12\x45\n\x06Status\x12\x1d.testbed.broker.StatusRequest\x1a\x1c.testbed.broker.StatusAnswer\x12\x42\n\x05\x44rain\x12\x1c.testbed.broker.DrainRequest\x1a\x1b.testbed.broker.DrainAnswer\x12K\n\x08Shutdown\x12\x1f.testbed.broker.ShutdownRequest\x1a\x1e.testbed.broker.ShutdownAnswerb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,19 +37,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LINKSTATUS']._serialized_start=75
   _globals['_LINKSTATUS']._serialized_end=162
   _globals['_STATUSANSWER']._serialized_start=165
-  _globals['_STATUSANSWER']._serialized_end=448
-  _globals['_DRAINREQUEST']._serialized_start=450
-  _globals['_DRAINREQUEST']._serialized_end=484
-  _globals['_DRAINANSWER']._serialized_start=486
-  _globals['_DRAINANSWER']._serialized_end=530
-  _globals['_SHUTDOWNREQUEST']._serialized_start=532
-  _globals['_SHUTDOWNREQUEST']._serialized_end=549
-  _globals['_SHUTDOWNANSWER']._serialized_start=551
-  _globals['_SHUTDOWNANSWER']._serialized_end=567
-  _globals['_OVERLAY']._serialized_start=569
-  _globals['_OVERLAY']._serialized_end=638
-  _globals['_PUBSUB']._serialized_start=640
-  _globals['_PUBSUB']._serialized_end=711
-  _globals['_CONTROL']._serialized_start=714
-  _globals['_CONTROL']._serialized_end=939
+  _globals['_STATUSANSWER']._serialized_end=465
+  _globals['_DRAINREQUEST']._serialized_start=467
+  _globals['_DRAINREQUEST']._serialized_end=501
+  _globals['_DRAINANSWER']._serialized_start=503
+  _globals['_DRAINANSWER']._serialized_end=547
+  _globals['_SHUTDOWNREQUEST']._serialized_start=549
+  _globals['_SHUTDOWNREQUEST']._serialized_end=566
+  _globals['_SHUTDOWNANSWER']._serialized_start=568
+  _globals['_SHUTDOWNANSWER']._serialized_end=584
+  _globals['_OVERLAY']._serialized_start=586
+  _globals['_OVERLAY']._serialized_end=655
+  _globals['_PUBSUB']._serialized_start=657
+  _globals['_PUBSUB']._serialized_end=728
+  _globals['_CONTROL']._serialized_start=731
+  _globals['_CONTROL']._serialized_end=956
 # @@protoc_insertion_point(module_scope)

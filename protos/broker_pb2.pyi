@@ -26,7 +26,7 @@ class LinkStatus(_message.Message):
     def __init__(self, peer: _Optional[str] = ..., up: _Optional[bool] = ..., synced: _Optional[bool] = ..., queued: _Optional[int] = ..., dropped: _Optional[int] = ...) -> None: ...
 
 class StatusAnswer(_message.Message):
-    __slots__ = ("broker", "incarnation", "links", "clients", "advertisements", "subscriptions", "control_sent", "control_received", "publications", "deliveries", "dropped", "draining")
+    __slots__ = ("broker", "incarnation", "links", "clients", "advertisements", "subscriptions", "control_sent", "control_received", "publications", "deliveries", "dropped", "draining", "settled")
     BROKER_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     LINKS_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +39,7 @@ class StatusAnswer(_message.Message):
     DELIVERIES_FIELD_NUMBER: _ClassVar[int]
     DROPPED_FIELD_NUMBER: _ClassVar[int]
     DRAINING_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_FIELD_NUMBER: _ClassVar[int]
     broker: str
     incarnation: int
     links: _containers.RepeatedCompositeFieldContainer[LinkStatus]
@@ -51,7 +52,8 @@ class StatusAnswer(_message.Message):
     deliveries: int
     dropped: int
     draining: bool
-    def __init__(self, broker: _Optional[str] = ..., incarnation: _Optional[int] = ..., links: _Optional[_Iterable[_Union[LinkStatus, _Mapping]]] = ..., clients: _Optional[int] = ..., advertisements: _Optional[int] = ..., subscriptions: _Optional[int] = ..., control_sent: _Optional[int] = ..., control_received: _Optional[int] = ..., publications: _Optional[int] = ..., deliveries: _Optional[int] = ..., dropped: _Optional[int] = ..., draining: _Optional[bool] = ...) -> None: ...
+    settled: bool
+    def __init__(self, broker: _Optional[str] = ..., incarnation: _Optional[int] = ..., links: _Optional[_Iterable[_Union[LinkStatus, _Mapping]]] = ..., clients: _Optional[int] = ..., advertisements: _Optional[int] = ..., subscriptions: _Optional[int] = ..., control_sent: _Optional[int] = ..., control_received: _Optional[int] = ..., publications: _Optional[int] = ..., deliveries: _Optional[int] = ..., dropped: _Optional[int] = ..., draining: _Optional[bool] = ..., settled: _Optional[bool] = ...) -> None: ...
 
 class DrainRequest(_message.Message):
     __slots__ = ("timeout_us",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Generic, Protocol, TypeVar
 
 from broker_grpc.core.limits import Limits
-from broker_grpc.machine import Machine
+from broker_grpc.machine import Driven
 from broker_grpc.process.clock import RunClock
 from broker_grpc.process.dialler import Dialler
 from broker_grpc.process.eventlog import EventLog
@@ -13,7 +13,7 @@ from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.tls import TlsFiles
 
 
-class NamedMachine(Machine, Protocol):
+class NamedMachine(Driven, Protocol):
     @property
     def id(self) -> str: ...
 

@@ -12,33 +12,39 @@ from protos.messages import Predicate, Value
 TOPIC = "class"  # the attribute that names the topic
 
 
-def topic_of(filter_: Filter) -> str:
-    """The one topic that a filter names; whatever else it asks is looked at where its client is."""
+def topic_of(filter_: Filter, where: str) -> str:
+    """The one topic that a filter names; whatever else it asks is looked at where its client is.
+
+    `where` says to whom names none what kind of system it is that needs one.
+    """
     for attribute, value in filter_.equalities:
         if attribute == TOPIC and isinstance(value, str):
             return value
-    raise LanguageError(f"on a topic-connected overlay a filter names its topic: [{TOPIC},eq,'news']")
+    raise LanguageError(f"{where} a filter names its topic: [{TOPIC},eq,'news']")
 
 
 class Want:
     __slots__ = ("client", "filter", "id", "is_subscription", "topic")
 
-    def __init__(self, id_: str, client: str, filter_: Filter, is_subscription: bool) -> None:
+    def __init__(self, id_: str, client: str, filter_: Filter, topic: str, is_subscription: bool) -> None:
         self.id = id_
         self.client = client
         self.filter = filter_
-        self.topic = topic_of(filter_)
+        self.topic = topic
         self.is_subscription = is_subscription
 
 
 class LocalInterests:
     """Advertisements and subscriptions by id, and subscriptions by topic."""
 
-    def __init__(self, prefix: str, declared: Sequence[str], per_client: int, max_predicates: int) -> None:
+    def __init__(
+        self, prefix: str, declared: Sequence[str], per_client: int, max_predicates: int, where: str
+    ) -> None:
         self._prefix = prefix
         self._declared = frozenset(declared)
         self._per_client = per_client
         self._max_predicates = max_predicates
+        self._where = where
         self._last = 0
         self._wants: dict[str, Want] = {}
         self._by_topic: dict[str, dict[str, Want]] = {}
@@ -62,7 +68,8 @@ class LocalInterests:
         if wish in self._wants:
             raise DuplicateError(f"id {wish!r} is in use")
         filter_ = Filter.shared(tuple(predicates), self._max_predicates)
-        want = Want(wish or self._new_id(is_subscription), client, filter_, is_subscription)
+        id_ = wish or self._new_id(is_subscription)
+        want = Want(id_, client, filter_, topic_of(filter_, self._where), is_subscription)
         self._wants[want.id] = want
         self._held[client] += 1
         self._takes_part[want.topic] += 1

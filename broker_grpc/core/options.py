@@ -1,4 +1,4 @@
-"""Parameters of a broker and of a broker process: type, unit, default and meaning in one place."""
+"""Parameters of a broker: type, unit, default and meaning in one place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from broker_grpc.content.covering import Covering
-from broker_grpc.errors import BrokerError
 
 NonNegative = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -76,46 +75,6 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
         )
 
 
-class Neighbour(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    id: str
-    address: str  # ip:port
-    dial: bool = False  # this side opens the link
-
-
-class Tls(msgspec.Struct):
-    """Files in PEM form; both sides show a certificate of this authority."""
-
-    ca: str
-    cert: str
-    key: str
-
-
-class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """All that a broker process needs to know."""
-
-    broker: str
-    listen: str  # ip:port
-    neighbours: list[Neighbour] = []
-    options: dict[str, Any] = {}  # BrokerOptions, by name
-    algorithm: dict[str, Any] = {}  # {"name": "grape", ...}; empty = plain routing
-    seed: int = 0
-    events: str = ""  # file of the event log; empty = none
-    epoch_offset_us: int = 0  # run clock = CLOCK_MONOTONIC + this
-    incarnation: int = 1  # grows with every start of this broker
-    sample_every_us: int = 0
-    tls: Tls | None = None
-
-
 def broker_options(options: dict[str, Any]) -> BrokerOptions:
     """Raises msgspec.ValidationError, which names the field."""
     return msgspec.convert(options, BrokerOptions)
-
-
-def options_of(config: BrokerProcessConfig) -> BrokerOptions:
-    """The options of a broker process; raises BrokerError for those it does not know."""
-    try:
-        options = broker_options(config.options)
-    except msgspec.ValidationError as error:
-        raise BrokerError(f"its options: {error}") from None
-    options.sample_every_us = options.sample_every_us or config.sample_every_us
-    return options

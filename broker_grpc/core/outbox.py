@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 from broker_grpc.core.links import Links, Peer
-from broker_grpc.core.service import Monitor, OutputQueue
+from broker_grpc.core.monitor import Monitor
+from broker_grpc.core.queues import OutputQueue
 from broker_grpc.machine import CloseLink, Copies, Effects, Log, Send
 from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import (
@@ -26,6 +27,11 @@ from protos.records import LogEvent
 
 # Not counted as routing messages: they say nothing about routes, and some go on for ever.
 UNCOUNTED = (Heartbeat, HeartbeatAnswer, Refusal, Hello)
+
+
+def settles(body: Body) -> bool:
+    """Is routing unsettled while this message is on its way? Then each broker counts it."""
+    return not isinstance(body, UNCOUNTED)
 
 
 def id_of(body: Body) -> str:
@@ -97,7 +103,7 @@ class Outbox:
         if peer is None:
             return self.drop(name, envelope, "not connected")
         body = envelope.body
-        if peer.kind == "broker" and not isinstance(body, UNCOUNTED):
+        if peer.kind == "broker" and settles(body):
             peer.control_sent += 1
         size = encoded_size(envelope)
         if self.queue is not None:
@@ -124,8 +130,7 @@ class Outbox:
             # Also when the peer is back: what the old stream should have told it the new one tells anew.
             return self.drop(peer, envelope, "the link is down")
         size = encoded_size(envelope)
-        self._monitor.bytes_sent += size
-        self._monitor.observe_output(peer, at_us - enqueued_us)
+        self._monitor.sent(peer, size, at_us - enqueued_us)
         self.effects.append(Send(peer, envelope))
         kind = "SENT"
         if envelope.body.__class__ is Publication:

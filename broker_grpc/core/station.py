@@ -12,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from broker_grpc.core.links import Links
+from broker_grpc.core.monitor import Monitor
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.outbox import Outbox
-from broker_grpc.core.service import Arrival, InputQueue, Monitor, OutputQueue
+from broker_grpc.core.queues import Arrival, InputQueue, OutputQueue
+from broker_grpc.machine import PeerKind
 from protos.messages import Envelope, Publication, Value
 
 Match = Callable[[Mapping[str, Value]], tuple[set[str], int]]  # targets, and how many filters were looked at
-Matched = Callable[[int, Arrival, set[str], int, int], None]  # now, ..., targets, queueing_us, matching_us
+# now, peer, the kind of its stream, envelope, targets, queueing_us, matching_us
+Matched = Callable[[int, str, PeerKind | None, Envelope, set[str], int, int], None]
 Controlled = Callable[[str, Envelope], None]
 
 
@@ -26,15 +29,15 @@ class Station:
     """`matched` is called with the result of matching a publication, `controlled` for any other message."""
 
     def __init__(
-        self, options: BrokerOptions, links: Links, match: Match, outbox: Outbox, output: OutputQueue,
-        monitor: Monitor, matched: Matched, controlled: Controlled,
+        self, options: BrokerOptions, links: Links, outbox: Outbox, output: OutputQueue, monitor: Monitor,
+        match: Match, matched: Matched, controlled: Controlled,
     ) -> None:  # fmt: skip
         self._options = options
         self._links = links
-        self._match = match
         self._outbox = outbox
         self._output = output
         self._monitor = monitor
+        self._match = match
         self._matched = matched
         self._controlled = controlled
         self._input = InputQueue(options.input_queue)
@@ -96,7 +99,8 @@ class Station:
         if arrival.envelope.body.__class__ is Publication:
             queueing, matching = started_us - arrival.at_us, at_us - started_us
             self._monitor.observe_input(queueing, matching)
-            self._matched(at_us, arrival, self._targets, queueing, matching)
+            kind = arrival.stream.kind if arrival.stream is not None else None
+            self._matched(at_us, arrival.peer, kind, arrival.envelope, self._targets, queueing, matching)
         elif self._links.get(arrival.peer) is arrival.stream:
             self._controlled(arrival.peer, arrival.envelope)
         else:

@@ -17,6 +17,8 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from broker_grpc.core.limits import SERVER_GRACE_US, limits_from
 from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import BrokerError
@@ -36,7 +38,7 @@ from broker_grpc.process.transport import new_server
 from protos.records import LogEvent
 
 if TYPE_CHECKING:
-    from broker_grpc.core.options import BrokerProcessConfig
+    from broker_grpc.core.config import BrokerProcessConfig
 
 DRAIN_AT_SHUTDOWN_US = 2_000_000
 
@@ -51,6 +53,7 @@ class BrokerProcess:
     def __init__(self, config: BrokerProcessConfig, machine: Machine, control_fd: int | None = None) -> None:
         """Must be made inside a running event loop."""
         self.config = config
+        self._machine = machine
         self._loop = asyncio.get_running_loop()
         self._tls = TlsFiles(**tls_fields(config.tls)) if config.tls else None
         limits = limits_from(config.options)
@@ -59,7 +62,7 @@ class BrokerProcess:
         self.log = EventLog(events, config.broker, clock, on_first=self._flush_later)
         self._flush_s = limits.log_flush_us / 1e6
         self.runtime = Runtime(machine, clock, self.log, limits)
-        self.runtime.stopwatch = None if is_virtual() else stopwatch_for(machine)
+        self.runtime.stopwatch = None if is_virtual() else stopwatch_for(machine.measures)
         greeting = hello(config.broker, "broker", hello_incarnation(config.incarnation, 0))
         self._dialler = Dialler(
             config.broker, "broker", config.incarnation, self.runtime, seed=config.seed, tls=self._tls
@@ -100,9 +103,7 @@ class BrokerProcess:
                 self._dialler.open(neighbour.id, neighbour.address)
 
     async def _stop(self) -> None:
-        farewell = getattr(self.runtime.machine, "farewell", None)
-        if farewell is not None:
-            self.runtime.act(farewell(self.runtime.now_us()))
+        self.runtime.act(self._machine.farewell(self.runtime.now_us()))
         await self.drain(DRAIN_AT_SHUTDOWN_US)
         await self._dialler.stop()
         await self._server.stop(SERVER_GRACE_US / 1e6)
@@ -116,22 +117,19 @@ class BrokerProcess:
 
     def status(self) -> dict[str, Any]:
         """The fields of StatusAnswer."""
-        runtime = self.runtime
-        known: dict[str, Any] = dict(getattr(runtime.machine, "status", dict)())
-        synced: dict[str, bool] = known.pop("links", {})
+        runtime, known = self.runtime, self._machine.status()
         brokers = sorted(
             self._addresses.keys() | {s.peer for s in runtime.sessions.values() if s.kind == "broker"}
         )
-        known.update(
-            broker=self.config.broker,
-            incarnation=self.config.incarnation,
-            links=[self._link_status(peer, synced.get(peer, False)) for peer in brokers],
-            clients=sum(session.kind == "client" for session in runtime.sessions.values()),
-            draining=self._clients.draining,
-        )
-        known["dropped"] = known.get("dropped", 0) + runtime.dropped
-        known["deliveries"] = known.get("deliveries", 0) - runtime.unsent["NOTIFIED"]
-        return known
+        return msgspec.structs.asdict(known) | {
+            "broker": self.config.broker,
+            "incarnation": self.config.incarnation,
+            "links": [self._link_status(peer, known.links.get(peer, False)) for peer in brokers],
+            "clients": sum(session.kind == "client" for session in runtime.sessions.values()),
+            "draining": self._clients.draining,
+            "dropped": known.dropped + runtime.dropped,
+            "deliveries": known.deliveries - runtime.unsent["NOTIFIED"],
+        }
 
     def _link_status(self, peer: str, synced: bool) -> dict[str, Any]:
         session = self.runtime.sessions.get(peer)
@@ -150,11 +148,16 @@ class BrokerProcess:
         self._clients.draining = True
         try:
             async with asyncio.timeout(timeout_us / 1e6):
-                await self.runtime.served()
+                await self._served()
                 await asyncio.gather(*(session.drained() for session in self.runtime.sessions.values()))
         except TimeoutError:
             pass
-        return self.runtime.waiting + sum(session.queued for session in self.runtime.sessions.values())
+        return self._machine.waiting + sum(session.queued for session in self.runtime.sessions.values())
+
+    async def _served(self) -> None:
+        """Returns when no message waits for the processor that the machine models."""
+        while self._machine.waiting and (wait_s := self.runtime.until_deadline_s()) is not None:
+            await asyncio.sleep(wait_s)
 
     def shut_down(self) -> None:
         self._stopping.set()

@@ -18,10 +18,10 @@ from broker_grpc.machine import (
     CloseLink,
     Copies,
     DeadlineReached,
+    Driven,
     Effect,
     Effects,
     Log,
-    Machine,
     OpenLink,
     PeerDown,
     PeerUp,
@@ -48,7 +48,7 @@ class LinkKeeper(Protocol):
 
 
 class Runtime:
-    def __init__(self, machine: Machine, clock: RunClock, log: EventLog, limits: Limits) -> None:
+    def __init__(self, machine: Driven, clock: RunClock, log: EventLog, limits: Limits) -> None:
         self.machine = machine
         self.clock = clock
         self.log = log
@@ -246,18 +246,9 @@ class Runtime:
         if self.on_handled is not None:
             self.on_handled()
 
-    # ------------------------------------------------------------ queues of the machine
-
-    @property
-    def waiting(self) -> int:
-        """Messages that wait inside the machine, for the processor it models."""
-        waiting: int = getattr(self.machine, "waiting", 0)
-        return waiting
-
-    async def served(self) -> None:
-        """Returns when the machine holds none."""
-        while self.waiting and self._timer is not None:
-            await asyncio.sleep(max(0.0, self._timer.when() - self._loop.time()))
+    def until_deadline_s(self) -> float | None:
+        """How long until the machine is called again by itself; None = it will not be."""
+        return None if self._timer is None else max(0.0, self._timer.when() - self._loop.time())
 
     def stop(self) -> None:
         if self._timer is not None:

@@ -9,36 +9,27 @@ from __future__ import annotations
 
 import time
 
-from broker_grpc.core.service import Monitor
-from broker_grpc.machine import Effects, Log, Machine, Received
-from broker_grpc.protocols.contentbased.broker import Broker
-from broker_grpc.protocols.topicconnected.node import OverlayNode
+from broker_grpc.machine import Driven, Effects, Log, Measures, Received
 
 
 class Stopwatch:
-    def __init__(self, monitor: Monitor) -> None:
-        self._monitor = monitor
+    def __init__(self, measures: Measures) -> None:
+        self._measures = measures
+        self.sent = measures.sent
 
-    def matching(self, machine: Machine, now_us: int, stimulus: Received) -> Effects:
+    def matching(self, machine: Driven, now_us: int, stimulus: Received) -> Effects:
         """Let the machine handle a publication, and write the time it took into its PROCESSED event."""
         start = time.perf_counter_ns()
         effects = machine.handle(now_us, stimulus)
         took_us = max(1, (time.perf_counter_ns() - start) // 1000)
-        self._monitor.arrivals += 1
-        self._monitor.observe_input(0, took_us)
+        self._measures.handled(took_us)
         for effect in effects:
             if effect.__class__ is Log and effect.event.kind == "PROCESSED":
                 effect.event.matching_us = took_us
                 break
         return effects
 
-    def sent(self, peer: str, size: int, waited_us: int) -> None:
-        self._monitor.bytes_sent += size
-        self._monitor.observe_output(peer, waited_us)
 
-
-def stopwatch_for(machine: Machine) -> Stopwatch | None:
-    """None when the machine models its own times, or has none."""
-    if isinstance(machine, Broker | OverlayNode) and not machine.options.has_service_model:
-        return Stopwatch(machine.monitor)
-    return None
+def stopwatch_for(measures: Measures | None) -> Stopwatch | None:
+    """None when the machine models its own times."""
+    return None if measures is None else Stopwatch(measures)

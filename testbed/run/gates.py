@@ -45,6 +45,11 @@ def links_unsynced(look: Look) -> list[str]:
     ]
 
 
+def brokers_unsettled(look: Look) -> list[str]:
+    """Brokers that say of themselves that routing is not what it will be."""
+    return [broker for broker, status in look.brokers.items() if not status.settled]
+
+
 def clients_missing(started: Iterable[str], look: Look) -> list[str]:
     """Started clients that are not connected, or whose subscriptions are not all acknowledged."""
     missing = []
@@ -58,7 +63,7 @@ def clients_missing(started: Iterable[str], look: Look) -> list[str]:
 
 
 def control_in_flight(look: Look) -> int:
-    """Routing messages sent by some broker and received by none."""
+    """Messages that settle, sent by some broker and received by none."""
     return sum(status.control_sent - status.control_received for status in look.brokers.values())
 
 
@@ -77,16 +82,18 @@ def traffic_counters(look: Look) -> dict[str, tuple[int, int, int]]:
 def unsettled(clients: Iterable[str], look: Look, before: Look | None, counters_lost: bool) -> str:
     """Why subscriptions are not settled yet; empty when they are.
 
-    Every client has its subscriptions acknowledged, every routing message sent was received, and nothing
-    changed since the look `before`. A broker that died took its counters along (`counters_lost`): then
-    sent and received cannot be compared any more, and quiet must do.
+    Every client has its subscriptions acknowledged, every broker says that it is settled, every message that
+    settles was received by whom it was sent to, and nothing changed since the look `before`. A broker that
+    died took its counters along (`counters_lost`): then sent and received cannot be compared any more, and
+    quiet must do.
     """
     missing = clients_missing(clients, look)
     if missing:
         return "clients without their subscriptions: " + shorten(missing)
-    unsynced = links_unsynced(look)
-    if unsynced:
-        return "links still synchronising: " + shorten(unsynced)
+    busy = brokers_unsettled(look)
+    if busy:
+        links = links_unsynced(look)
+        return "links still synchronising: " + shorten(links) if links else "not settled: " + shorten(busy)
     in_flight = control_in_flight(look)
     if in_flight and not counters_lost:
         return f"{in_flight} routing messages sent and not received"

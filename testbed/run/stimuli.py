@@ -36,6 +36,7 @@ class BrokerLook(msgspec.Struct):
     deliveries: int = 0
     dropped: int = 0
     draining: bool = False
+    settled: bool = False
 
 
 class ClientLook(msgspec.Struct):

@@ -1,5 +1,7 @@
 """A simulated process: its machine, the streams it holds, and what is done with the machine's effects.
 
+Brokers and clients are two kinds of it (`broker_process`, `client_process`).
+
 The counterpart of `process.runtime`, without bytes. `take` and `apply` are the innermost loop of a
 simulation. A hop is at another process than the one before, whose objects have left the processor's cache
 meanwhile: what costs is how many of them are touched, more than what is done with them.
@@ -8,13 +10,14 @@ meanwhile: what costs is how many of them are touched, more than what is done wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from broker_grpc.machine import (
     RECORDS_OF_SENDING,
     CloseLink,
     Copies,
     DeadlineReached,
+    Driven,
     Effects,
     Log,
     OpenLink,
@@ -25,46 +28,57 @@ from broker_grpc.machine import (
 from protos.envelope import TYPE_OF, encoded_size
 from protos.messages import Envelope, Publication
 from protos.records import LogEvent
+from testbed.run.stimuli import Look
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SPILL_EVENTS, SimulatedLog
 from testbed.simulation.pipes import Inbox, Pipe
 from testbed.simulation.streams import Streams
-from testbed.workload.script import ClientScript
-
-if TYPE_CHECKING:
-    from broker_grpc.registry import BrokerMachine
 
 
 class Process:
     """A broker or client that runs."""
 
     __slots__ = (
-        "_agenda", "_log", "_pipes", "_steady", "_streams", "_wake_us", "alive", "id", "inbox", "kind",
-        "machine", "on_acted",
+        "_agenda", "_log", "_pipes", "_steady", "_streams", "_wake_us", "alive", "id", "inbox", "machine",
+        "on_acted",
     )  # fmt: skip
 
+    kind: ClassVar[PeerKind]
+    machine: Driven
+
     def __init__(
-        self,
-        id_: str,
-        kind: PeerKind,
-        machine: BrokerMachine | ClientScript,
-        agenda: Agenda,
-        streams: Streams,
-        log: SimulatedLog,
+        self, id_: str, machine: Driven, steady: bool, agenda: Agenda, streams: Streams, log: SimulatedLog
     ) -> None:
+        """`steady`: a publication that comes in moves no deadline of the machine."""
         self.id = id_
-        self.kind: PeerKind = kind
         self.machine = machine
         self.alive = True
-        self.on_acted: Callable[[Process], None] | None = None  # after effects, while somebody waits for some
+        self.on_acted: Callable[[], None] | None = None  # after effects, while somebody waits for some
         self._agenda = agenda
         self._streams = streams
         self._log = log
         self._pipes: dict[str, Pipe] = streams.pipes_of(id_)  # the live ones
-        # A publication that comes in moves no deadline.
-        self._steady = True if isinstance(machine, ClientScript) else machine.steady
+        self._steady = steady
         self.inbox: Inbox = self.take  # one for all its streams
         self._wake_us = -1  # when it wants to be woken next; -1 = never
+
+    # ------------------------------------------------------------ what the two kinds answer
+
+    def stop(self) -> None:
+        """Begin to end, in the way of its kind."""
+        raise NotImplementedError
+
+    def show(self, look: Look) -> None:
+        """Add its own account."""
+        raise NotImplementedError
+
+    def quiet(self) -> None:
+        """Publish no more."""
+
+    @property
+    def delivered(self) -> int:
+        """Publications given to an application here."""
+        return 0
 
     # ------------------------------------------------------------ what happens to it
 
@@ -137,7 +151,7 @@ class Process:
         if len(self._log.waiting) >= SPILL_EVENTS:
             self._log.spill()
         if self.on_acted is not None:
-            self.on_acted(self)
+            self.on_acted()
 
     def _close(self, link: CloseLink) -> None:
         self._streams.close(self.id, link.peer, link.reason, link.redial, link.forever)

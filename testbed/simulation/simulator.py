@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
-from broker_grpc.core.options import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import PeerKind, Stimulus
-from broker_grpc.protocols.topicconnected.broker import TopicBroker
 from broker_grpc.registry import machine_of
 from protos.records import LogEvent
 from testbed.errors import TestbedError
 from testbed.run import stimuli
 from testbed.run.configs import addresses
-from testbed.run.stimuli import BrokerLook, ClientLook, Look
+from testbed.run.stimuli import Look
 from testbed.run.timeline import Timeline
 from testbed.simulation.agenda import Agenda
+from testbed.simulation.broker_process import BrokerProcess
+from testbed.simulation.client_process import ClientProcess
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.pipes import Inbox
 from testbed.simulation.process import Process
@@ -25,9 +25,6 @@ from testbed.simulation.streams import Streams
 from testbed.simulation.wires import Loses, Wires
 from testbed.topology.plan import Plan
 from testbed.workload.script import ClientScript
-
-if TYPE_CHECKING:
-    from broker_grpc.registry import BrokerMachine
 
 START_US = 946_684_800_000_000  # 2000-01-01: any fixed instant on a tick of the kernel, so that runs repeat
 HARNESS = "harness"
@@ -139,8 +136,7 @@ class Simulator:
                     self._crash(process, "killed")
             case stimuli.Quiet():
                 for running in self._running.values():
-                    if isinstance(running.machine, ClientScript):
-                        running.machine.quiet()
+                    running.quiet()
             case stimuli.TakeLook():
                 # After everything of this instant: a look must not see half of it.
                 self.agenda.at(self.agenda.now_us, self._looked)
@@ -178,17 +174,13 @@ class Simulator:
 
     def delivered(self) -> int:
         """By all clients there have been."""
-        return self._delivered + sum(_delivered(running) for running in self._running.values())
+        return self._delivered + sum(running.delivered for running in self._running.values())
 
     def look(self) -> Look:
-        brokers: dict[str, BrokerLook] = {}
-        clients: dict[str, ClientLook] = {}
+        look = Look({}, {})
         for running in self._running.values():
-            if isinstance(running.machine, ClientScript):
-                clients[running.id] = _client_look(running.machine)
-            else:
-                brokers[running.id] = _broker_look(running.machine.status())
-        return Look(brokers, clients)
+            running.show(look)
+        return look
 
     # ------------------------------------------------------------ life of processes
 
@@ -215,7 +207,8 @@ class Simulator:
             incarnation=self._incarnations[id_],
             sample_every_us=self.plan.sample_every_us,
         )
-        process = self._run(id_, "broker", machine_of(config))
+        process = BrokerProcess(id_, machine_of(config), self.agenda, self.streams, self._log)
+        self._running[id_] = process
         self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
         for neighbour in self._dials[id_]:
             self.streams.open(id_, neighbour)
@@ -223,17 +216,11 @@ class Simulator:
         self._later(stimuli.ProcessReady(id_))
 
     def _start_client(self, id_: str) -> None:
-        plan = self._clients[id_]
-        script = ClientScript(plan, self._addresses, self._incarnations[id_])
-        process = self._run(id_, "client", script)
+        script = ClientScript(self._clients[id_], self._addresses, self._incarnations[id_])
+        process = ClientProcess(id_, script, self.agenda, self.streams, self._log, self._client_acted)
+        self._running[id_] = process
         self._starting.add(id_)
-        process.on_acted = self._settle
-        process.apply(script.start(self.agenda.now_us))
-        process.arm()
-
-    def _run(self, id_: str, kind: PeerKind, machine: BrokerMachine | ClientScript) -> Process:
-        process = self._running[id_] = Process(id_, kind, machine, self.agenda, self.streams, self._log)
-        return process
+        process.start()
 
     def _later(self, stimulus: stimuli.Stimulus) -> None:
         self.agenda.at(self.agenda.now_us, self._conduct_later, stimulus)
@@ -245,22 +232,14 @@ class Simulator:
         process = self._running.get(id_)
         if process is None:
             return
-        if not isinstance(process.machine, ClientScript):
-            self._stop_broker(process)
-        else:
+        if process.kind == "client":
             self._closing.add(id_)
-            process.on_acted = self._settle
-            process.apply(process.machine.close(self.agenda.now_us))
-
-    def _stop_broker(self, process: Process) -> None:
-        """As the real process does: what it dialled ends now, what others dialled has its time of grace."""
-        if process.id in self._stopping:
-            return
-        self._stopping.add(process.id)
-        if isinstance(process.machine, TopicBroker):
-            process.apply(process.machine.farewell(self.agenda.now_us))
-        self.streams.hang_up(process.id, "stopped")
-        self.agenda.at(self.agenda.now_us + SERVER_GRACE_US, self._stopped, process)
+            process.stop()
+        elif id_ not in self._stopping:
+            self._stopping.add(id_)
+            process.stop()
+            # What others dialled has its time of grace.
+            self.agenda.at(self.agenda.now_us + SERVER_GRACE_US, self._stopped, process)
 
     def _stopped(self, process: Process, _: None) -> None:
         if self._running.get(process.id) is process:
@@ -271,28 +250,24 @@ class Simulator:
         process = self._running.pop(id_, None)
         if process is not None:
             process.alive = False
-            self._delivered += _delivered(process)
+            self._delivered += process.delivered
             self.streams.crash(id_, reason)
             self._starting.discard(id_)
             self._stopping.discard(id_)
             self._later(stimuli.ProcessEnded(id_, 0 if reason == "stopped" else -9))
 
-    def _settle(self, process: Process) -> None:
-        """After anything happened to a client: has it started, failed, or gone?"""
-        script = process.machine
-        if not isinstance(script, ClientScript):
-            return
-        if process.id in self._starting:
-            if script.failed:
-                self._crash(process.id, f"failed: {script.failed}")
-            elif script.started:
-                self._starting.discard(process.id)
-                self._later(stimuli.ProcessReady(process.id))
-        if process.id in self._closing and script.machine.closed:
-            self._closing.discard(process.id)
-            self._crash(process.id, "stopped")
-        if process.id not in self._starting and process.id not in self._closing:
-            process.on_acted = None  # nobody waits for it any more
+    def _client_acted(self, client: ClientProcess) -> None:
+        """Has it started, failed, or gone?"""
+        if client.id in self._starting:
+            if client.failed:
+                self._crash(client.id, f"failed: {client.failed}")
+            elif client.started:
+                self._starting.discard(client.id)
+                self._later(stimuli.ProcessReady(client.id))
+        if client.id in self._closing and client.gone:
+            self._closing.discard(client.id)
+            self._crash(client.id, "stopped")
+        client.watch(client.id in self._starting or client.id in self._closing)
 
     # ------------------------------------------------------------ what streams ask (pipes.Processes)
 
@@ -324,21 +299,3 @@ class Simulator:
         running = self._running.get(process)
         if running is not None:
             running.feed(stimulus)
-
-
-def _delivered(process: Process) -> int:
-    return process.machine.machine.delivered if isinstance(process.machine, ClientScript) else 0
-
-
-def _broker_look(status: Mapping[str, object]) -> BrokerLook:
-    links = status["links"]
-    assert isinstance(links, dict)
-    rows = [stimuli.LinkLook(peer, True, bool(synced)) for peer, synced in links.items()]
-    known = {
-        name: status[name] for name in BrokerLook.__struct_fields__ if name in status and name != "links"
-    }
-    return BrokerLook(**known, links=rows)  # type: ignore[arg-type]
-
-
-def _client_look(script: ClientScript) -> ClientLook:
-    return ClientLook(**script.status())

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from broker_grpc.client.machine import ClientMachine
 from broker_grpc.content.language import parse_filter
-from broker_grpc.core.options import BrokerOptions, BrokerProcessConfig, Neighbour
+from broker_grpc.core.config import BrokerProcessConfig, Neighbour
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import (
     CloseLink,
     DeadlineReached,

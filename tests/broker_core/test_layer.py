@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from broker_grpc.content.language import parse_filter
-from broker_grpc.core.options import BrokerProcessConfig
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.machine import DeadlineReached, PeerDown, PeerUp, Received, Send, unfolded
 from broker_grpc.protocols.contentbased.broker import Broker

@@ -141,7 +141,7 @@ def test_overload_is_more_than_one_and_the_queue_is_bounded():
     assert 480 <= len(dropped) <= 500
     assert {e.detail for e in dropped} == {"input queue full"}
     assert max(e.queueing_us for e in processed) <= 11 * 2_000
-    assert made.status()["dropped"] == len(dropped)
+    assert made.status().dropped == len(dropped)
     assert made.monitor.utilisations(2_000_000)[0] == pytest.approx(2.0)
 
 

@@ -19,6 +19,7 @@ from broker_grpc.machine import (
     Received,
     Rejected,
     Send,
+    Status,
     Stimulus,
 )
 from broker_grpc.process.eventloop import run
@@ -28,6 +29,11 @@ from protos.records import LogEvent
 
 
 class FloodMachine:
+    settled = True
+    waiting = 0
+    steady = True
+    measures = None
+
     def __init__(self, tick_us: int = 0) -> None:
         self.peers: dict[str, str] = {}
         self.subscriptions: dict[str, str] = {}
@@ -76,15 +82,24 @@ class FloodMachine:
             raise ProtocolError("a second hello")
         return []
 
+    def receive(self, now_us: int, peer: str, envelope: Envelope) -> Effects:
+        return self.handle(now_us, Received(peer, envelope))
+
     def next_deadline_us(self) -> int | None:
         return self.deadline
 
-    def status(self) -> dict[str, object]:
-        return {
-            "subscriptions": len(self.subscriptions),
-            "publications": self.publications,
-            "links": {peer: True for peer, kind in self.peers.items() if kind == "broker"},
-        }
+    def farewell(self, now_us: int) -> Effects:
+        return []
+
+    def status(self) -> Status:
+        return Status(
+            broker="",
+            incarnation=0,
+            settled=self.settled,
+            links={peer: True for peer, kind in self.peers.items() if kind == "broker"},
+            subscriptions=len(self.subscriptions),
+            publications=self.publications,
+        )
 
 
 async def main(data: bytes, control_fd: int) -> int:

@@ -118,7 +118,7 @@ def serve(what: str, data: bytes, control_fd: int) -> None:
 
         flood_machine.serve(data, control_fd)
     elif what == "broker":
-        from broker_grpc.core.options import BrokerProcessConfig
+        from broker_grpc.core.config import BrokerProcessConfig
         from broker_grpc.process.process import serve as serve_broker
 
         serve_broker(msgspec.json.decode(data, type=BrokerProcessConfig), control_fd)

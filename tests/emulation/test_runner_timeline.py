@@ -90,7 +90,7 @@ class Play:
         """Every overlay link up, every client subscribed, from now on."""
         for link in self.line.plan.overlay:
             for end, peer in ((link.a, link.b), (link.b, link.a)):
-                broker = self.look.brokers.setdefault(end, s.BrokerLook(end))
+                broker = self.look.brokers.setdefault(end, s.BrokerLook(end, settled=True))
                 broker.links = [*broker.links, s.LinkLook(peer, up=True, synced=True)]
         self.look.clients["c1"] = s.ClientLook(connected=True)
 
@@ -177,6 +177,20 @@ def test_settled_needs_sent_and_received_to_agree() -> None:
     assert play.line.gate_reason == "2 routing messages sent and not received"
     play.look.brokers["B2"].control_received = 7
     play.until(12 * SECOND)
+    assert play.line.stage == "running"
+
+
+def test_settled_names_the_links_that_still_synchronise() -> None:
+    play = began(plan())
+    play.look.brokers["B1"].settled = False
+    play.look.brokers["B1"].links[0].synced = False
+    play.until(3 * SECOND)
+    assert play.line.gate_reason == "links still synchronising: B1-B2"
+    play.look.brokers["B1"].links[0].synced = True
+    play.until(4 * SECOND)
+    assert play.line.gate_reason == "not settled: B1", "a broker may have reasons beyond its links"
+    play.look.brokers["B1"].settled = True
+    play.until(5 * SECOND)
     assert play.line.stage == "running"
 
 

@@ -264,6 +264,30 @@ def test_of_copies_only_those_that_were_sent_are_recorded(tmp_path: Path) -> Non
     log.close()
 
 
+def test_a_look_shows_brokers_and_clients_as_they_are(tmp_path: Path) -> None:
+    log = SimulatedLog(tmp_path / "simulation.jsonl")
+    simulator = Simulator(chain(2), log, lambda tell: None)
+    simulator.begin()
+    while not any(link.up for broker in simulator.look().brokers.values() for link in broker.links):
+        simulator.step(1)
+    early = simulator.look().brokers
+    assert not all(broker.settled for broker in early.values()), "a link is up, and not synchronised"
+    while simulator.timeline.phase_name != "publishers" or simulator.timeline.stage != "running":
+        simulator.step(1)
+    look = simulator.look()
+    assert [(id_, b.settled, b.incarnation, b.clients) for id_, b in look.brokers.items()] == [
+        ("B0", True, 1, 2),
+        ("B1", True, 1, 1),
+    ]
+    assert [(link.peer, link.up, link.synced) for link in look.brokers["B0"].links] == [("B1", True, True)]
+    assert {id_: (c.connected, c.subscribed, c.wanted) for id_, c in look.clients.items()} == {
+        "p": (True, 0, 0),
+        "s0": (True, 1, 1),
+        "s1": (True, 1, 1),
+    }
+    log.close()
+
+
 def test_a_link_cut_for_a_moment_delays_and_loses_nothing(tmp_path: Path) -> None:
     faults = [
         Event("publishers", 5_000_000, "link_down", "l1"),

@@ -100,7 +100,7 @@ def test_a_full_queue_drops_and_says_so() -> None:
     made = broker(matching_us=100, input_queue=2)
     dropped = arrive(made, 2 * S, 1, 2, 3, 4)
     assert [(e.kind, e.message, e.detail) for e in dropped] == [("DROPPED", "p:4", "input queue full")]
-    assert made.status()["dropped"] == 1
+    assert made.status().dropped == 1
 
 
 def test_a_copy_that_came_twice_is_found_out_when_it_is_served() -> None:
@@ -145,9 +145,9 @@ def test_the_coordinator_takes_time_too() -> None:
 
 def test_in_real_time_the_clock_measures_a_broker_without_a_model() -> None:
     made = broker()
-    watch = stopwatch_for(made)
+    watch = stopwatch_for(made.measures)
     assert watch is not None
     processed = logs(watch.matching(made, 2 * S, Received("B1", publication(1))))[0]
     assert processed.matching_us > 0
     assert made.monitor.arrivals == 1
-    assert stopwatch_for(broker(matching_us=1)) is None
+    assert stopwatch_for(broker(matching_us=1).measures) is None

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from broker_grpc.core.service import Monitor
+from broker_grpc.core.monitor import Monitor
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from protos.messages import Advertisement, Body, Envelope, Publication
 from protos.records import LogEvent

@@ -1,6 +1,6 @@
 """Keeps the routing tables: requests of clients, messages of brokers, links that come and go.
 
-`content.routing` says what follows from a change; here it is decided who may make which change, and the
+`routing` says what follows from a change; here it is decided who may make which change, and the
 messages that follow are sent.
 """
 

@@ -10,17 +10,16 @@ Of the two ends of a link the one with the smaller id dials, and only that one h
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
 
-from broker_grpc.content.predicates import check_attributes
 from broker_grpc.core.interests import TOPIC, LocalInterests
 from broker_grpc.core.links import Peer
+from broker_grpc.core.node import Node
 from broker_grpc.core.options import BrokerOptions
-from broker_grpc.errors import BrokerError, NotConformingError, ProtocolError
-from broker_grpc.machine import CloseLink, Effects, Log, OpenLink
-from broker_grpc.protocols.topicconnected.node import OverlayNode
+from broker_grpc.core.seen import SeenIds
+from broker_grpc.core.timed import Timed
+from broker_grpc.errors import NotConformingError
+from broker_grpc.machine import CloseLink, Log, OpenLink, PeerKind
 from broker_grpc.protocols.topicconnected.settings import TopicBrokerSettings
 from protos.envelope import publication_size
 from protos.messages import (
@@ -30,11 +29,9 @@ from protos.messages import (
     Envelope,
     Farewell,
     Heartbeat,
-    HeartbeatAnswer,
     OverlayOrder,
     OverlayReport,
     Publication,
-    Refusal,
     Subscription,
     TopicInterest,
     Unadvertisement,
@@ -47,8 +44,10 @@ Topics = frozenset[str]
 NOTHING: Topics = frozenset()
 
 
-class TopicBroker(OverlayNode):
+class TopicBroker(Node):
     """`addresses`: where every broker listens that the coordinator may name."""
+
+    checks_senders = False  # each message is looked at together with who sent it
 
     def __init__(
         self,
@@ -58,63 +57,57 @@ class TopicBroker(OverlayNode):
         addresses: Mapping[str, str] | None = None,
         incarnation: int = 1,
     ) -> None:
-        options = options or BrokerOptions()
         super().__init__(id_, options, incarnation)
         self.settings = settings
-        self.publications = 0
         self.duplicates = 0
         self.wanted: frozenset[str] = frozenset()  # links the coordinator ordered
         self._addresses = addresses or {}
-        prefix = id_ if incarnation <= 1 else f"{id_}.{incarnation}"
         self.interests = LocalInterests(
-            prefix, settings.topics, options.max_routes_per_client, options.max_predicates
+            self.id_prefix,
+            settings.topics,
+            self.options.max_routes_per_client,
+            self.options.max_predicates,
+            "on a topic-connected overlay",
         )
         self._epoch = 0
-        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._seen = SeenIds(settings.remembered)
         self._theirs: dict[str, Topics] = {}  # neighbour -> its topics
         self._told: Topics = self.interests.topics()  # what the coordinator knows, or will when it is there
         self._fading: dict[str, int] = {}  # topic without interest -> carried until
         self._tell_at: int | None = None
         self._beat_at: int | None = None
         self._beats = 0
+        self._arrange(after=(*self._sampling(), Timed(self._next_us, self._run_due)))
 
     # ------------------------------------------------------------ publications
 
     def _match(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
-        """A topic is looked up; only what its subscriptions ask beyond it are filters to look at."""
+        """A topic is looked up; only what its subscriptions ask beyond it are filters to look at.
+
+        Who gets the publication is found when it is served.
+        """
         return set(), self.interests.filters(attributes)
 
     def _publication(
-        self, now_us: int, source: str, peer: Peer | None, envelope: Envelope,
-        queueing_us: int, matching_us: int,
+        self, now_us: int, source: str, kind: PeerKind | None, envelope: Envelope,
+        targets: set[str] | None, queueing_us: int, matching_us: int,
     ) -> None:  # fmt: skip
-        if peer is None:
+        if kind is None:
             return self._outbox.drop(source, envelope, "not connected")
-        if peer.kind == "client":
-            fresh = self._from_client(source, envelope)
-        else:
-            fresh = self._from_broker(source, envelope)
+        fresh = (
+            self._from_client(source, envelope) if kind == "client" else self._from_broker(source, envelope)
+        )
         if fresh is not None:
             self._flood(now_us, source, fresh, queueing_us, matching_us)
 
     def _from_client(self, source: str, envelope: Envelope) -> Envelope | None:
         """What is to be flooded: nothing when it is refused or was here before."""
-        publication: Publication = envelope.body  # type: ignore[assignment]
-        try:
-            self._check(source, publication)
-        except BrokerError as error:
-            self._outbox.refuse(source, error.reason, str(error), envelope.request, publication.id)
+        publication = self._accepted(source, envelope)
+        if publication is None or not self._seen.is_new(publication.id):
             return None
-        if envelope.request:
-            self._outbox.send(source, Ack(publication.id), envelope.request)
-        return Envelope(publication) if self._is_new(publication.id) else None
+        return Envelope(publication)
 
-    def _check(self, source: str, publication: Publication) -> None:
-        check_attributes(publication.attributes)
-        if publication.publisher != source:
-            raise ProtocolError(f"{source} publishes in the name of {publication.publisher!r}")
-        if not publication.id:
-            raise ProtocolError("a publication needs an id")
+    def _check_publication(self, source: str, publication: Publication) -> None:
         topic = publication.attributes.get(TOPIC)
         if not self.interests.has(topic):
             raise NotConformingError(
@@ -123,30 +116,13 @@ class TopicBroker(OverlayNode):
 
     def _from_broker(self, source: str, envelope: Envelope) -> Envelope | None:
         publication: Publication = envelope.body  # type: ignore[assignment]
-        if self._is_new(publication.id):
+        if self._seen.is_new(publication.id):
             return envelope
         self.duplicates += 1
-        self._outbox.log(
-            LogEvent(
-                kind="DROPPED",
-                type="publication",
-                peer=source,
-                message=publication.id,
-                hops=envelope.hops,
-                bytes=publication_size(envelope),
-                published_us=publication.published_us,
-                detail="duplicate",
-            )
-        )
+        self.log(LogEvent(kind="DROPPED", type="publication", peer=source, message=publication.id,
+                          hops=envelope.hops, bytes=publication_size(envelope),
+                          published_us=publication.published_us, detail="duplicate"))  # fmt: skip
         return None
-
-    def _is_new(self, id_: str) -> bool:
-        if id_ in self._seen:
-            return False
-        self._seen[id_] = None
-        if len(self._seen) > self.settings.remembered:
-            self._seen.popitem(last=False)
-        return True
 
     def _flood(
         self, now_us: int, source: str, envelope: Envelope, queueing_us: int, matching_us: int
@@ -173,28 +149,24 @@ class TopicBroker(OverlayNode):
 
     # ------------------------------------------------------------ other messages
 
-    def _act(self, now_us: int, peer: Peer, envelope: Envelope, body: Body) -> None:
+    def _act(self, peer: Peer, envelope: Envelope, body: Body) -> None:
         match body:
             case Advertisement() | Subscription() if peer.kind == "client":
                 is_subscription = isinstance(body, Subscription)
                 id_ = self.interests.add(peer.name, body.id, body.predicates, is_subscription)
-                self._outbox.send(peer.name, Ack(id_), envelope.request)
-                self._interests_changed(now_us)
+                self.send(peer.name, Ack(id_), envelope.request)
+                self._interests_changed(self.now_us)
             case Unadvertisement() | Unsubscription() if peer.kind == "client":
                 self.interests.remove(peer.name, body.id, isinstance(body, Unsubscription))
-                self._outbox.send(peer.name, Ack(body.id), envelope.request)
-                self._interests_changed(now_us)
+                self.send(peer.name, Ack(body.id), envelope.request)
+                self._interests_changed(self.now_us)
             case TopicInterest() if peer.kind == "broker":
                 self._theirs[peer.name] = frozenset(body.topics)
                 self._report()
             case OverlayOrder() if peer.name == self.settings.coordinator:
                 self._order(body)
-            case Heartbeat():
-                self._outbox.send(peer.name, HeartbeatAnswer(body.sequence))
-            case HeartbeatAnswer() | Refusal() | Ack():
-                pass  # it is in the log
             case _:
-                super()._act(now_us, peer, envelope, body)
+                super()._act(peer, envelope, body)
 
     # ------------------------------------------------------------ interests
 
@@ -218,13 +190,13 @@ class TopicBroker(OverlayNode):
     def _tell_coordinator(self) -> None:
         if self.settings.coordinator in self.links.brokers:
             links = tuple(self.neighbours())
-            self._outbox.send(self.settings.coordinator, TopicInterest(tuple(sorted(self._told)), links))
+            self.send(self.settings.coordinator, TopicInterest(tuple(sorted(self._told)), links))
 
     def _tell_neighbours(self) -> None:
         carried = TopicInterest(tuple(sorted(self._told | self._fading.keys())))
         for name in sorted(self.links.brokers):
             if name != self.settings.coordinator:
-                self._outbox.send(name, carried)
+                self.send(name, carried)
 
     def _fade(self, now_us: int) -> None:
         gone = [topic for topic, until in self._fading.items() if until <= now_us]
@@ -249,23 +221,23 @@ class TopicBroker(OverlayNode):
     def _report(self) -> None:
         if self.settings.coordinator in self.links.brokers and self._epoch:
             report = OverlayReport(self._epoch, tuple(self.neighbours()))
-            self._outbox.send(self.settings.coordinator, report)
+            self.send(self.settings.coordinator, report)
 
-    def _up(self, now_us: int, peer: Peer) -> None:
+    def _up(self, peer: Peer) -> None:
         if peer.kind == "client":
             return
         if peer.name == self.settings.coordinator:
             self._epoch = 0  # a restarted one counts anew
-            self._beat_at = now_us + self.settings.heartbeat_interval_us
+            self._beat_at = self.now_us + self.settings.heartbeat_interval_us
             self._tell_coordinator()
         else:
             topics = tuple(sorted(self._told | self._fading.keys()))
-            self._outbox.send(peer.name, TopicInterest(topics))
+            self.send(peer.name, TopicInterest(topics))
 
-    def _down(self, now_us: int, peer: Peer) -> None:
+    def _down(self, peer: Peer) -> None:
         if peer.kind == "client":
             self.interests.client_gone(peer.name)
-            self._interests_changed(now_us)
+            self._interests_changed(self.now_us)
         elif peer.name == self.settings.coordinator:
             self._beat_at = None
         else:
@@ -273,12 +245,10 @@ class TopicBroker(OverlayNode):
             if had is not None and peer.name in self.wanted:
                 self._report()
 
-    def farewell(self, now_us: int) -> Effects:
-        """For a driver that is about to stop this broker: the coordinator need not wait for heartbeats."""
-        effects = self._outbox.begin(now_us)
+    def _say_farewell(self) -> None:
+        """The coordinator need not wait for heartbeats."""
         if self.settings.coordinator in self.links.brokers:
-            self._outbox.send(self.settings.coordinator, Farewell("stopped"))
-        return effects
+            self.send(self.settings.coordinator, Farewell("stopped"))
 
     # ------------------------------------------------------------ time
 
@@ -295,21 +265,18 @@ class TopicBroker(OverlayNode):
         if self._beat_at is not None and self._beat_at <= now_us:
             self._beat_at = now_us + self.settings.heartbeat_interval_us
             self._beats += 1
-            self._outbox.send(self.settings.coordinator, Heartbeat(self._beats))
+            self.send(self.settings.coordinator, Heartbeat(self._beats))
 
     # ------------------------------------------------------------ questions
 
-    def status(self) -> dict[str, Any]:
-        """`links`: an overlay link is synchronised when it is ordered and both ends' interests are known."""
+    def _synced(self) -> dict[str, bool]:
+        """An overlay link is synchronised when it is ordered and both ends' interests are known."""
         up = set(self.neighbours())
         told = self._tell_at is None and self.interests.topics() == self._told
-        synced = {
+        return {
             name: told if name == self.settings.coordinator else name in up or name not in self.wanted
             for name in sorted(self.links.brokers)
         }
-        return self._status(
-            synced,
-            advertisements=len(self.interests) - self.interests.subscriptions,
-            subscriptions=self.interests.subscriptions,
-            publications=self.publications,
-        )
+
+    def _held(self) -> tuple[int, int]:
+        return len(self.interests) - self.interests.subscriptions, self.interests.subscriptions

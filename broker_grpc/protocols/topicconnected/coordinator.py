@@ -12,25 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from random import Random
-from typing import Any
 
 import msgspec
 
 from broker_grpc.core.links import Peer, process_incarnation
+from broker_grpc.core.node import Node
 from broker_grpc.core.options import BrokerOptions
+from broker_grpc.core.timed import Timed
 from broker_grpc.protocols.topicconnected.maintenance import Link, Maintenance, Round, link
-from broker_grpc.protocols.topicconnected.node import OverlayNode
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings
 from protos.messages import (
-    Ack,
     Body,
     Envelope,
     Farewell,
-    Heartbeat,
-    HeartbeatAnswer,
     OverlayOrder,
     OverlayReport,
-    Refusal,
     TopicInterest,
 )
 from protos.records import LogEvent
@@ -49,7 +45,9 @@ class Member:
         self.ordered: tuple[str, ...] | None = None  # None = it has not been told anything
 
 
-class Coordinator(OverlayNode):
+class Coordinator(Node):
+    checks_senders = False  # each message is looked at together with who sent it
+
     def __init__(
         self,
         id_: str,
@@ -58,7 +56,7 @@ class Coordinator(OverlayNode):
         incarnation: int = 1,
         random: Random | None = None,
     ) -> None:
-        super().__init__(id_, options or BrokerOptions(), incarnation)
+        super().__init__(id_, options, incarnation)
         self.settings = settings
         self.members: dict[str, Member] = {}
         self.maintenance = Maintenance(settings, random or Random(0))
@@ -69,11 +67,12 @@ class Coordinator(OverlayNode):
         self._target: set[Link] = set()
         self._retiring: set[Link] = set()
         self._broken_since: int | None = None
+        self._arrange(after=(*self._sampling(), Timed(self._next_us, self._run_due)))
 
     # ------------------------------------------------------------ messages
 
-    def _act(self, now_us: int, peer: Peer, envelope: Envelope, body: Body) -> None:
-        member = self.members.get(peer.name)
+    def _act(self, peer: Peer, envelope: Envelope, body: Body) -> None:
+        now_us, member = self.now_us, self.members.get(peer.name)
         if member is not None:
             member.heard_us = now_us
         match body:
@@ -84,12 +83,8 @@ class Coordinator(OverlayNode):
             case Farewell() if peer.kind == "broker":
                 if member is not None:
                     self._leave(now_us, peer.name, f"farewell: {body.reason}")
-            case Heartbeat():
-                self._outbox.send(peer.name, HeartbeatAnswer(body.sequence))
-            case HeartbeatAnswer() | Refusal() | Ack():
-                pass  # it is in the log
             case _:
-                super()._act(now_us, peer, envelope, body)
+                super()._act(peer, envelope, body)
 
     def _interest(self, now_us: int, peer: Peer, member: Member | None, body: TopicInterest) -> None:
         incarnation = process_incarnation(peer.incarnation)
@@ -168,7 +163,7 @@ class Coordinator(OverlayNode):
         kept = {pair for pair in before | self._retiring if self._both_here(pair)}
         self._retiring = kept - self._target
         content = msgspec.json.encode(round_).decode()
-        self._outbox.log(LogEvent(kind="REPAIRED", peer=round_.broker, detail=round_.kind, content=content))
+        self.log(LogEvent(kind="REPAIRED", peer=round_.broker, detail=round_.kind, content=content))
         self._order_all(now_us)
 
     def _both_here(self, pair: Link) -> bool:
@@ -191,7 +186,7 @@ class Coordinator(OverlayNode):
             if member.ordered != wanted and name in self.links.brokers:
                 member.ordered = wanted
                 self._epoch += 1
-                self._outbox.send(name, OverlayOrder(self._epoch, wanted))
+                self.send(name, OverlayOrder(self._epoch, wanted))
 
     def _look(self, now_us: int) -> None:
         """Are all decided links up, as both ends say?"""
@@ -201,7 +196,7 @@ class Coordinator(OverlayNode):
         if not whole and self._broken_since is None:
             self._broken_since = now_us
         elif whole and self._broken_since is not None:
-            self._outbox.log(LogEvent(kind="OVERLAY_UP", duration_us=now_us - self._broken_since))
+            self.log(LogEvent(kind="OVERLAY_UP", duration_us=now_us - self._broken_since))
             self._broken_since = None
             if self._retiring:
                 self._retiring = set()
@@ -219,13 +214,13 @@ class Coordinator(OverlayNode):
     ) -> None:
         event = LogEvent(peer=name, detail=detail, content=" ".join(sorted(topics)), duration_us=silent_us)
         event.kind = kind  # type: ignore[assignment]
-        self._outbox.log(event)
+        self.log(event)
 
     # ------------------------------------------------------------ peers and time
 
-    def _up(self, now_us: int, peer: Peer) -> None:
+    def _up(self, peer: Peer) -> None:
         if not self._begun and self._gather_until is None and peer.kind == "broker":
-            self._gather_until = now_us + self.settings.gather_us
+            self._gather_until = self.now_us + self.settings.gather_us
             self._gather_limit = self._gather_until + self._patience_us()
 
     def _next_us(self) -> int | None:
@@ -244,12 +239,11 @@ class Coordinator(OverlayNode):
 
     # ------------------------------------------------------------ questions
 
-    def status(self) -> dict[str, Any]:
+    def _synced(self) -> dict[str, bool]:
         """A link to a broker counts as synchronised when all that the broker shall hold is up."""
         late = {end for pair in self._target if not self._is_up(pair) for end in pair}
         waiting = not self._begun or self._broken_since is not None
-        synced = {
+        return {
             name: not waiting and name in self.members and name not in late
             for name in sorted(self.links.brokers)
         }
-        return self._status(synced)

@@ -124,7 +124,7 @@ def close_inherited(keep: int) -> None:
 
 def run(birth: Birth, control_fd: int) -> int:
     if birth.kind == "broker":
-        from broker_grpc.core.options import BrokerProcessConfig
+        from broker_grpc.core.config import BrokerProcessConfig
         from broker_grpc.process.process import serve as serve_broker
 
         config = msgspec.json.decode(Path(birth.config).read_bytes(), type=BrokerProcessConfig)
