@@ -1,7 +1,7 @@
 """What is on the wire stays: one message of every type, byte for byte as it was first sent.
 
-`golden_bytes.txt` has a line for each: name and bytes of the Envelope, hexadecimal. A line is added with a new
-message and never changed: captures of old runs are read with today's code.
+`golden_bytes.txt` has a line for each: name and bytes of the Envelope, hexadecimal. A new message adds a
+line; no line ever changes, since captures of old runs are read with today's code.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from broker_grpc.content.filters import Filter
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.options import BrokerOptions
-from broker_grpc.core.outbox import UNCOUNTED, Outbox, id_of
+from broker_grpc.core.outbox import Outbox, id_of
 from broker_grpc.core.service import Arrival, Monitor, OutputQueue, Sampler
 from broker_grpc.core.station import Station
 from broker_grpc.errors import BrokerError, NotConformingError, ProtocolError
@@ -33,6 +33,7 @@ from broker_grpc.protocols.contentbased.layer import Layer
 from broker_grpc.protocols.contentbased.routekeeper import RouteKeeper
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from broker_grpc.protocols.contentbased.tables import Route
+from protos.bodies import SENDER_OF
 from protos.envelope import TYPE_OF, encoded_size, publication_size
 from protos.messages import (
     Ack,
@@ -44,22 +45,12 @@ from protos.messages import (
     Heartbeat,
     HeartbeatAnswer,
     Hello,
-    MigrationAdvertisement,
-    MigrationComplete,
-    MigrationPaused,
-    MigrationUpdate,
-    PingAnswer,
     Probe,
     ProbeAnswer,
     Publication,
     Refusal,
-    RelocationAnswer,
-    RelocationRequest,
     Subscription,
     SyncComplete,
-    TraceInformationAnswer,
-    TraceInformationRequest,
-    TraceResult,
     Unadvertisement,
     Unsubscription,
     Value,
@@ -67,13 +58,6 @@ from protos.messages import (
 from protos.records import LogEvent
 
 Action = Callable[[Peer, Envelope, Any], None]
-
-# What only one kind of peer may say: anything else of these types is refused.
-FROM_BROKERS = frozenset(
-    (SyncComplete, Heartbeat, HeartbeatAnswer, BrokerInformation, TraceResult, RelocationRequest,
-     RelocationAnswer, TraceInformationRequest, TraceInformationAnswer, MigrationUpdate, MigrationComplete)
-)  # fmt: skip
-FROM_CLIENTS = frozenset((PingAnswer, MigrationPaused, MigrationAdvertisement))
 
 
 class Broker:
@@ -217,7 +201,7 @@ class Broker:
             return self._outbox.drop(source, envelope, "not connected")
         accepted = self._accept(now_us, source, envelope)
         if accepted is not None:
-            targets = self._index.match_hops(accepted.body.attributes)  # type: ignore[union-attr]
+            targets = self._index.match_hops(accepted.body.attributes)  # type: ignore[attr-defined]
             self._distribute(now_us, source, accepted, targets, 0, 0)
 
     def _match_counted(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
@@ -311,7 +295,7 @@ class Broker:
         body = envelope.body
         self.log(LogEvent(kind="RECEIVED", type=TYPE_OF[body.__class__], peer=source, message=id_of(body),
                           hops=envelope.hops, bytes=encoded_size(envelope)))  # fmt: skip
-        if peer.kind == "broker" and not isinstance(body, UNCOUNTED):
+        if peer.kind == "broker" and body.settles:
             peer.control_received += 1
         try:
             self._act(peer, envelope)
@@ -320,7 +304,7 @@ class Broker:
 
     def _act(self, peer: Peer, envelope: Envelope) -> None:
         kind = envelope.body.__class__
-        if kind in (FROM_BROKERS if peer.kind == "client" else FROM_CLIENTS):
+        if SENDER_OF[kind] not in ("anyone", peer.kind):
             raise ProtocolError(f"a {peer.kind} does not send a {TYPE_OF[kind]}")
         action = self._actions.get(kind)
         if action is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.options import BrokerOptions
-from broker_grpc.core.outbox import UNCOUNTED, Outbox, id_of
+from broker_grpc.core.outbox import Outbox, id_of
 from broker_grpc.core.service import Arrival, Monitor, OutputQueue, Sampler
 from broker_grpc.core.station import Station
 from broker_grpc.errors import BrokerError, ProtocolError
@@ -98,7 +98,7 @@ class OverlayNode:
                 bytes=encoded_size(envelope),
             )
         )
-        if peer.kind == "broker" and not isinstance(body, UNCOUNTED):
+        if peer.kind == "broker" and body.settles:
             peer.control_received += 1
         try:
             if isinstance(body, Probe):

@@ -42,7 +42,7 @@ class Sample:
         """A message between brokers: in the sender's log and on the wire."""
         envelope = m.Envelope(body, hops, 0, 1)
         self.sent.append((t_us, a, b, envelope))
-        if body.type != "publication":
+        if not isinstance(body, m.Publication):
             self.log(a, t_us, "SENT", type=body.type, peer=b, bytes=encoded_size(envelope))
 
 
@@ -141,7 +141,7 @@ def _publish(sample: Sample, number: int, at: int) -> None:
         arrived[b] = (left + hop, hops)
         size = encoded_size(m.Envelope(body, hops, 0, 1))
         known = {"peer": b, "message": message, "sending_us": SENDING_US, "hops": hops, "bytes": size}
-        sample.log(a, left, "FORWARDED", **known)
+        sample.log(a, left, "FORWARDED", type=body.type, **known)
         sample.send(left, a, b, body, hops)
         _process(sample, b, left + hop, hops, message, wanted)
 
@@ -153,9 +153,8 @@ def _process(sample: Sample, broker: str, at: int, hops: int, message: str, want
     for client in sample.plan.clients[1:]:
         if client.broker == broker and wanted:
             left = done + SENDING_US
-            sample.log(
-                broker, left, "NOTIFIED", message=message, peer=client.id, sending_us=SENDING_US, bytes=150
-            )
+            sent = {"type": m.Publication.type, "message": message, "peer": client.id}
+            sample.log(broker, left, "NOTIFIED", sending_us=SENDING_US, bytes=150, **sent)
             published = int(sample.events["p1"][-1].published_us)
             known = {"message": message, "hops": hops, "group": "low", "published_us": published}
             sample.log(client.id, left + 2, "DELIVERED", **known)
@@ -164,6 +163,7 @@ def _process(sample: Sample, broker: str, at: int, hops: int, message: str, want
 def write(sample: Sample, last_us: int, capture: bool, run: str) -> None:
     folder, encoder = sample.folder, msgspec.json.Encoder()
     folder.plan.write_bytes(p.dump(sample.plan))
+    folder.write_catalogue()
     for process, events in sample.events.items():
         lines = [encoder.encode(event) for event in sorted(events, key=lambda e: e.n)]
         (folder.events / f"{process}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
