@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from protos import messages as m
-from protos.envelope import TYPE_OF, decode, encode, encoded_size
+from protos.builtin import BODIES
+from protos.envelope import decode, encode, encoded_size
 
 GOLDEN = Path(__file__).parent / "golden_bytes.txt"
 KEPT = {"wire", "wire_size"}  # what a body remembers of its own bytes
@@ -49,7 +50,7 @@ def envelope(kind: type) -> m.Envelope:
 
 def lines() -> list[str]:
     values = m.Publication("p:1", "p", "a", 5, {"text": "ü", "whole": -300, "real": 37.5}, b"payload")
-    written = {name: encode(envelope(kind)) for kind, name in TYPE_OF.items()}
+    written = {body.name: encode(envelope(body.kind)) for body in BODIES}
     written["publication_untraced"] = encode(m.Envelope(values, hops=1))
     return [f"{name} {data.hex()}" for name, data in written.items()]
 
@@ -60,6 +61,6 @@ def test_every_message_is_sent_as_ever() -> None:
 
 def test_what_was_ever_sent_can_be_read() -> None:
     written = {name: bytes.fromhex(data) for name, data in map(str.split, GOLDEN.read_text().splitlines())}
-    for kind, name in TYPE_OF.items():
-        assert decode(written[name]) == envelope(kind)
-        assert encoded_size(envelope(kind)) == len(written[name])
+    for body in BODIES:
+        assert decode(written[body.name]) == envelope(body.kind)
+        assert encoded_size(envelope(body.kind)) == len(written[body.name])

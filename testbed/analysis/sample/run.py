@@ -32,7 +32,7 @@ class Sample:
     folder: RunFolder
     plan: p.Plan
     events: dict[str, list[LogEvent]] = field(default_factory=lambda: defaultdict(list))
-    sent: list[tuple[int, str, str, m.Envelope]] = field(default_factory=list)  # between brokers
+    sent: list[tuple[int, str, str, bytes]] = field(default_factory=list)  # between brokers
 
     def log(self, node: str, t_us: int, kind: str, **fields: object) -> None:
         process = self.events[node]
@@ -40,10 +40,13 @@ class Sample:
 
     def send(self, t_us: int, a: str, b: str, body: m.Body, hops: int = 0) -> None:
         """A message between brokers: in the sender's log and on the wire."""
-        envelope = m.Envelope(body, hops, 0, 1)
+        self.send_bytes(t_us, a, b, body.type, encode(m.Envelope(body, hops, 0, 1)))
+
+    def send_bytes(self, t_us: int, a: str, b: str, type: str, envelope: bytes) -> None:
+        """The same for a message of any type, known here or not."""
         self.sent.append((t_us, a, b, envelope))
-        if not isinstance(body, m.Publication):
-            self.log(a, t_us, "SENT", type=body.type, peer=b, bytes=encoded_size(envelope))
+        if type != m.Publication.type:
+            self.log(a, t_us, "SENT", type=type, peer=b, bytes=len(envelope))
 
 
 def make_run(
@@ -191,9 +194,9 @@ def write_captures(sample: Sample) -> list[CaptureFile]:
         talk = Talk((address[link.a][0], 40_000 + number), (address[link.b][0], 5000), latency * 1000)
         for t_us, a, b, envelope in sorted(sample.sent, key=lambda sent: sent[0]):
             if (a, b) == (link.a, link.b):
-                talk.say(t_us * 1000, encode(envelope), by_client=True)
+                talk.say(t_us * 1000, envelope, by_client=True)
             elif (a, b) == (link.b, link.a):
-                talk.say(t_us * 1000, encode(envelope), by_client=False)
+                talk.say(t_us * 1000, envelope, by_client=False)
         for broker in (link.a, link.b):
             talks[address[broker][1]].append(talk)
     captures = []
