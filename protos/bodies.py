@@ -11,8 +11,8 @@ The dictionaries below are looked up for every message; they grow by `register` 
 
 from __future__ import annotations
 
-from protos import builtin
 from protos.body import Body, BodyType, Sender
+from protos.builtin import BODIES
 from protos.registration import Claims
 
 OWN, PLUGINS = range(8, 1024), range(1024, 2048)  # a tag has at most two bytes
@@ -42,5 +42,5 @@ def _add(one: BodyType, builtin: bool) -> None:
     SENDER_OF[one.kind] = one.sender
 
 
-for _one in builtin.BODIES:
+for _one in BODIES:
     _add(_one, builtin=True)

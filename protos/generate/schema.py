@@ -104,7 +104,7 @@ class Schema:
     def _options(self, message: Descriptor) -> Any:
         """Read with the classes of this pool: that of the process may hold the files as they were."""
         given = message.GetOptions().SerializeToString()
-        if not given:
+        if not given or all(file.name != OPTIONS for file in self._set.file):
             return None
         all_options = GetMessageClass(self._pool.FindMessageTypeByName("google.protobuf.MessageOptions"))
         extension: Any = self._pool.FindExtensionByName(EXTENSION)

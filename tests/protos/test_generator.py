@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protos.bodies import BODY_TYPES, register
+from protos.body import Envelope
 from protos.content_messages import Operator, Predicate
 from protos.contentbased_messages import Advertisement
-from protos.envelope import Envelope, decode, encode, encoded_size
+from protos.envelope import decode, encode, encoded_size
 from protos.generate.__main__ import main
 
 PROTO = """
@@ -202,6 +203,13 @@ def test_what_cannot_be_generated_is_said(
     assert main([str(path)]) == 1
     assert said in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_options_of_others_are_none_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "plain.proto"
+    path.write_text('syntax = "proto3"; message A { option deprecated = true; string b = 1; }')
+    assert main([str(path)]) == 0
+    assert "BODIES = (\n)" in (tmp_path / "plain_messages.py").read_text()
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

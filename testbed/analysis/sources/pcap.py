@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
@@ -18,7 +19,7 @@ from pyspark.sql.types import StructType
 from testbed.analysis.sources.bins import from_bins, pack
 from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.columns import PACKET_COLUMNS, packet_schema
-from testbed.analysis.wire.envelope import KnownMessages
+from testbed.analysis.wire.envelope import BUILTIN, KnownMessages
 from testbed.analysis.wire.reader import Part, packets
 from testbed.analysis.wire.split import PART_BYTES, plan_parts
 from testbed.analysis.wire.witness import FACT_SCHEMA, messages, witness
@@ -91,9 +92,14 @@ def read_grpc(
 
 
 def _known(path: str) -> KnownMessages:
-    """The messages of the run folder that the capture is in, if it is in one."""
+    """The messages of the run folder that the capture is in; the project's own if it is in none."""
     folder = RunFolder(Path(path).resolve().parent.parent)
-    return KnownMessages.of(folder.read_catalogue())
+    if not folder.manifest.exists():
+        return BUILTIN
+    try:
+        return KnownMessages.of(folder.read_catalogue())
+    except msgspec.MsgspecError as error:
+        raise InputError(f"it cannot be read: {error}", file=folder.catalogue) from None
 
 
 def read_facts(spark: SparkSession, captures: Sequence[Capture]) -> DataFrame:
