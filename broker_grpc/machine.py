@@ -99,7 +99,7 @@ class Copies(msgspec.Struct, gc=False):
         """What the log has to say once the copy for this peer is on its way."""
         envelope = self.envelope
         body: Publication = envelope.body  # type: ignore[assignment]
-        return LogEvent(self.t_us, 0, self.node, self.kind, "publication", peer, body.id, envelope.hops,
+        return LogEvent(self.t_us, 0, self.node, self.kind, body.type, peer, body.id, envelope.hops,
                         self.size, body.published_us)  # fmt: skip
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from google.protobuf.message import DecodeError
 
-from protos.codec import BODY_IN, BODY_NAMES, BODY_OUT
-from protos.messages import Body, Envelope, Publication
+from protos.bodies import BODY_TYPES, BY_NUMBER
+from protos.bodies import TYPE_OF as TYPE_OF
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Publication
 from protos.publication_wire import read_publication, write_publication
 from protos.varint import decode_varint, encode_varint, size_of_varint
 
 VERSION = 1
-PUBLICATION = BODY_OUT[Publication][0]
+PUBLICATION = BODY_TYPES[Publication].number
 
 
 class MalformedEnvelope(ValueError):
@@ -39,19 +41,15 @@ def request_of(data: bytes) -> int:
     return request if request < 1 << 64 else 0
 
 
-_TAGS = {kind: encode_varint(number << 3 | 2) for kind, (number, _, _) in BODY_OUT.items()}
-TYPE_OF: dict[type, str] = {kind: BODY_NAMES[number] for kind, (number, _, _) in BODY_OUT.items()}
-
-
 def body_size(body: Body) -> int:
     if body.wire_size < 0:
-        body.wire_size = len(body.wire) or BODY_OUT[body.__class__][2](body)
+        body.wire_size = len(body.wire) or BODY_TYPES[body.__class__].size(body)
     return body.wire_size
 
 
 def encoded_size(envelope: Envelope) -> int:
     inner = body_size(envelope.body)
-    size = inner + size_of_varint(inner) + len(_TAGS[envelope.body.__class__])
+    size = inner + size_of_varint(inner) + len(BODY_TYPES[envelope.body.__class__].tag)
     for value in (envelope.version, envelope.hops, envelope.request):
         if value:
             size += 1 + size_of_varint(value)
@@ -79,7 +77,7 @@ def encode(envelope: Envelope) -> bytes:
         header += b"\x10" + encode_varint(envelope.hops)
     if envelope.request:
         header += b"\x18" + encode_varint(envelope.request)
-    return header + _TAGS[body.__class__] + encode_varint(len(body.wire)) + body.wire
+    return header + BODY_TYPES[body.__class__].tag + encode_varint(len(body.wire)) + body.wire
 
 
 def _encode_body(body: Body) -> bytes:
@@ -87,7 +85,7 @@ def _encode_body(body: Body) -> bytes:
         written = write_publication(body)
         if written is not None:
             return written
-    encoded: bytes = BODY_OUT[body.__class__][1](body).SerializeToString()
+    encoded: bytes = BODY_TYPES[body.__class__].to_protobuf(body).SerializeToString()
     return encoded
 
 
@@ -122,11 +120,11 @@ def _decode_body(header: list[int], number: int, inner: bytes) -> Envelope:
     _, version, hops, request = header
     if version > VERSION:
         raise UnknownMessage(f"version {version}, this side speaks up to {VERSION}")
-    if number not in BODY_IN:
+    known = BY_NUMBER.get(number)
+    if known is None:
         raise UnknownMessage(f"body field {number}" if number else "no body")
     body = read_publication(inner) if number == PUBLICATION else None
     if body is None:
-        parser, convert = BODY_IN[number]
-        body = convert(parser.FromString(inner))
+        body = known.from_protobuf(known.parse(inner))
     body.wire = inner
     return Envelope(body, hops, request, version)

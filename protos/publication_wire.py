@@ -9,7 +9,8 @@ from __future__ import annotations
 from struct import Struct
 from typing import TypeVar
 
-from protos.messages import Publication, Value
+from protos.content_messages import Value
+from protos.contentbased_messages import Publication
 from protos.varint import decode_varint, encode_varint
 
 _Key = TypeVar("_Key")

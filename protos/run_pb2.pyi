@@ -138,6 +138,38 @@ class Manifest(_message.Message):
     tls: bool
     def __init__(self, run: _Optional[str] = ..., name: _Optional[str] = ..., engine: _Optional[str] = ..., clock: _Optional[str] = ..., seed: _Optional[int] = ..., status: _Optional[str] = ..., reason: _Optional[str] = ..., started: _Optional[str] = ..., ended: _Optional[str] = ..., first_us: _Optional[int] = ..., last_us: _Optional[int] = ..., wall_seconds: _Optional[float] = ..., version: _Optional[str] = ..., commit: _Optional[str] = ..., dirty: _Optional[bool] = ..., kernel: _Optional[str] = ..., versions: _Optional[_Mapping[str, str]] = ..., hashes: _Optional[_Mapping[str, str]] = ..., command: _Optional[str] = ..., captures: _Optional[_Iterable[_Union[CaptureFile, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., tls: _Optional[bool] = ...) -> None: ...
 
+class MessageType(_message.Message):
+    __slots__ = ("number", "name", "sender", "settles", "purpose", "protocol")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SENDER_FIELD_NUMBER: _ClassVar[int]
+    SETTLES_FIELD_NUMBER: _ClassVar[int]
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    name: str
+    sender: str
+    settles: bool
+    purpose: str
+    protocol: str
+    def __init__(self, number: _Optional[int] = ..., name: _Optional[str] = ..., sender: _Optional[str] = ..., settles: _Optional[bool] = ..., purpose: _Optional[str] = ..., protocol: _Optional[str] = ...) -> None: ...
+
+class RecordKind(_message.Message):
+    __slots__ = ("number", "name")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    name: str
+    def __init__(self, number: _Optional[int] = ..., name: _Optional[str] = ...) -> None: ...
+
+class Catalogue(_message.Message):
+    __slots__ = ("messages", "kinds")
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    messages: _containers.RepeatedCompositeFieldContainer[MessageType]
+    kinds: _containers.RepeatedCompositeFieldContainer[RecordKind]
+    def __init__(self, messages: _Optional[_Iterable[_Union[MessageType, _Mapping]]] = ..., kinds: _Optional[_Iterable[_Union[RecordKind, _Mapping]]] = ...) -> None: ...
+
 class Fidelity(_message.Message):
     __slots__ = ("verdict", "reason", "probes", "lost", "error_p50_us", "error_p95_us", "error_p99_us", "error_max_us", "limit_relative", "limit_us")
     VERDICT_FIELD_NUMBER: _ClassVar[int]

@@ -14,7 +14,7 @@ from broker_grpc.core.hooks import Hooks
 from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.monitor import Monitor, Sampler
 from broker_grpc.core.options import BrokerOptions
-from broker_grpc.core.outbox import Outbox, id_of, settles
+from broker_grpc.core.outbox import Outbox, id_of
 from broker_grpc.core.queues import OutputQueue
 from broker_grpc.core.senders import check_published, check_sender
 from broker_grpc.core.station import Station
@@ -161,7 +161,7 @@ class Node(Hooks):
         body = envelope.body
         self.log(LogEvent(kind="RECEIVED", type=TYPE_OF[body.__class__], peer=source, message=id_of(body),
                           hops=envelope.hops, bytes=encoded_size(envelope)))  # fmt: skip
-        if peer.kind == "broker" and settles(body):
+        if peer.kind == "broker" and body.settles:
             peer.control_received += 1
         try:
             if self.checks_senders:

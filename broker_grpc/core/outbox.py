@@ -17,21 +17,10 @@ from protos.messages import (
     Ack,
     Body,
     Envelope,
-    Heartbeat,
-    HeartbeatAnswer,
-    Hello,
     Publication,
     Refusal,
 )
 from protos.records import LogEvent
-
-# Not counted as routing messages: they say nothing about routes, and some go on for ever.
-UNCOUNTED = (Heartbeat, HeartbeatAnswer, Refusal, Hello)
-
-
-def settles(body: Body) -> bool:
-    """Is routing unsettled while this message is on its way? Then each broker counts it."""
-    return not isinstance(body, UNCOUNTED)
 
 
 def id_of(body: Body) -> str:
@@ -103,7 +92,7 @@ class Outbox:
         if peer is None:
             return self.drop(name, envelope, "not connected")
         body = envelope.body
-        if peer.kind == "broker" and settles(body):
+        if peer.kind == "broker" and body.settles:
             peer.control_sent += 1
         size = encoded_size(envelope)
         if self.queue is not None:

@@ -5,37 +5,15 @@ from __future__ import annotations
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
+from protos.bodies import SENDER_OF
 from protos.envelope import TYPE_OF
-from protos.messages import (
-    Body,
-    BrokerInformation,
-    Heartbeat,
-    HeartbeatAnswer,
-    MigrationAdvertisement,
-    MigrationComplete,
-    MigrationPaused,
-    MigrationUpdate,
-    PingAnswer,
-    Publication,
-    RelocationAnswer,
-    RelocationRequest,
-    SyncComplete,
-    TraceInformationAnswer,
-    TraceInformationRequest,
-    TraceResult,
-)
-
-FROM_BROKERS = frozenset(
-    (SyncComplete, Heartbeat, HeartbeatAnswer, BrokerInformation, TraceResult, RelocationRequest,
-     RelocationAnswer, TraceInformationRequest, TraceInformationAnswer, MigrationUpdate, MigrationComplete)
-)  # fmt: skip
-FROM_CLIENTS = frozenset((PingAnswer, MigrationPaused, MigrationAdvertisement))
+from protos.messages import Body, Publication
 
 
 def check_sender(sender: PeerKind, body: Body) -> None:
-    """Raises ProtocolError for a message that is not this kind of peer's to send."""
+    """Raises ProtocolError for a message that, by its option, is not this kind of peer's to send."""
     kind = body.__class__
-    if kind in (FROM_BROKERS if sender == "client" else FROM_CLIENTS):
+    if SENDER_OF[kind] not in ("anyone", sender):
         raise ProtocolError(f"a {sender} does not send a {TYPE_OF[kind]}")
 
 

@@ -177,10 +177,11 @@ class Work:
         directions = wire(self.facts, calls, self.runs)
         whole = directions[directions["state"] == "whole"][["run", "source", "target"]].drop_duplicates()
         captured = self._captured(log, whole)
+        purposes = {run.key: run.purposes for run in self.runs}
         return {
             "wire": directions,
             "link_messages": link_messages(log, counts, whole, self.brokers),
-            "overhead": overhead(log, counts, self.delivered, self.brokers, captured),
+            "overhead": overhead(log, counts, self.delivered, self.brokers, captured, purposes),
         }
 
     def _captured(self, log: pd.DataFrame, whole: pd.DataFrame) -> dict[str, set[str]]:

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from testbed.report.event_log import Tail, decode
-from testbed.report.live_tables import LiveTables
+from testbed.report.live_tables import live_tables
 from testbed.report.page import ASSETS, command, page, path_word
 from testbed.report.run_data import RunData, fault_windows, read_about
 from testbed.report.run_page import run_body
@@ -45,7 +45,7 @@ class LivePage:
         self._plan = folder.read_plan()
         self._about = read_about(folder.topology)
         self._tail = Tail(folder.events)
-        self._tables = LiveTables(frozenset(broker.id for broker in self._plan.brokers))
+        self._tables = live_tables(folder, self._plan)
         self._lock = threading.Lock()
         self.line = "starting"
         self.warnings: list[str] = []

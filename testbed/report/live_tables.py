@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pandas
 
+from protos.purposes import UNKNOWN, is_data
 from protos.records import LogEvent
+from testbed.run.folder import RunFolder
+from testbed.topology.plan import Plan
 
 WINDOW_US = 10_000_000
 LEAD_US = 5_000  # windows of the table `delay` begin before the first publication
 GOT = ("RECEIVED", "PROCESSED")
-DATA = "publication"
 QUANTILES = {"p50_us": 0.5, "p90_us": 0.9, "p95_us": 0.95, "p99_us": 0.99}
 ORDER = {"data": 0, "control": 1, "all": 2}
 Ints = npt.NDArray[np.int64]
@@ -51,6 +53,7 @@ class Sent:
 @dataclass
 class LiveTables:
     brokers: frozenset[str]
+    purposes: Mapping[str, str]  # by message type
     first_us: int = 0
     last_us: int = 0
     ended_us: int = 0  # of the run; what is sent later belongs to its stopping
@@ -96,7 +99,7 @@ class LiveTables:
 
     def _take_sent(self, event: LogEvent) -> None:
         link = "overlay" if event.peer in self.brokers else "client"
-        sent = self._sent[link, event.type if event.kind == "SENT" else DATA]
+        sent = self._sent[link, event.type]
         sent.times.append(event.t_us)
         sent.sizes.append(event.bytes)
         if event.kind == "NOTIFIED":
@@ -110,7 +113,7 @@ class LiveTables:
             "delay": delay_table(got, min((at for _, at in self._published.values()), default=0)),
             "hop_distribution": hop_table(got),
             "load": load_table(self._received, self._other, self.first_us),
-            "overhead": overhead_table(self._counts(), self.copies),
+            "overhead": overhead_table(self._counts(), self.copies, self.purposes),
         }
 
     def _delivered(self) -> pandas.DataFrame:
@@ -143,6 +146,11 @@ class LiveTables:
             if timely.any():
                 found.append((link, kind, int(timely.sum()), int(sizes[timely].sum())))
         return found
+
+
+def live_tables(folder: RunFolder, plan: Plan) -> LiveTables:
+    purposes = {message.name: message.purpose for message in folder.read_catalogue().messages}
+    return LiveTables(frozenset(broker.id for broker in plan.brokers), purposes)
 
 
 def delay_table(got: pandas.DataFrame, first_us: int) -> pandas.DataFrame:
@@ -201,16 +209,18 @@ def _windows(times: array[int] | None, first_us: int) -> Ints:
     return np.maximum(np.array(times or [], np.int64) - first_us, 0) // WINDOW_US
 
 
-def overhead_table(counts: Iterable[tuple[str, str, int, int]], deliveries: int) -> pandas.DataFrame:
+def overhead_table(
+    counts: Iterable[tuple[str, str, int, int]], deliveries: int, purposes: Mapping[str, str]
+) -> pandas.DataFrame:
     """By link and type, with the sums per class and in all; the wire is not known yet."""
     kinds = pandas.DataFrame(counts, columns=["link", "type", "log_messages", "log_bytes"])
-    kinds["class"] = np.where(kinds.type == DATA, "data", "control")
+    kinds["purpose"] = [purposes.get(kind, UNKNOWN) for kind in kinds.type]
+    kinds["class"] = ["data" if is_data(purpose) else "control" for purpose in kinds.purpose]
     numbers = ["log_messages", "log_bytes"]
-    classes = kinds.groupby(["link", "class"], as_index=False)[numbers].sum().assign(type="all")
-    everything = (
-        kinds.groupby("link", as_index=False)[numbers].sum().assign(**{"class": "all", "type": "all"})
-    )
-    both = pandas.concat([kinds, classes, everything], ignore_index=True)
+    classes = kinds.groupby(["link", "class"], as_index=False)[numbers].sum()
+    everything = kinds.groupby("link", as_index=False)[numbers].sum().assign(**{"class": "all"})
+    sums = pandas.concat([classes, everything], ignore_index=True).assign(type="all", purpose="all")
+    both = pandas.concat([kinds, sums], ignore_index=True)
     both = both.assign(
         wire_messages=float("nan"),
         difference=float("nan"),

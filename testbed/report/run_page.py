@@ -33,7 +33,7 @@ DELAY_COLUMNS = {
     "p90_us": "p90", "p95_us": "p95", "p99_us": "p99", "max_us": "max", "stretch_mean": "stretch",
 }  # fmt: skip
 OVERHEAD_COLUMNS = {
-    "link": "link", "class": "class", "type": "type", "log_messages": "messages (log)",
+    "link": "link", "class": "class", "type": "type", "purpose": "purpose", "log_messages": "messages (log)",
     "wire_messages": "messages (wire)", "difference": "difference",
     "log_bytes": "bytes (log)", "wire_bytes": "bytes (wire)",
     "messages_per_delivery": "per delivery",

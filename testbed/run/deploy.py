@@ -77,6 +77,7 @@ def _fill(
     folder.create()
     reserve(folder.path)
     folder.plan.write_bytes(dump(plan))
+    folder.write_catalogue()
     if source is not None:
         folder.topology.write_bytes(source.read_bytes())
     folder.write_manifest(first_manifest(plan, folder, engine, clock, now, command))

@@ -3,6 +3,7 @@
 results/<experiment>/<run>/
   topology.yaml        the file as given            plan.json      the resolved plan
   manifest.json        protos/run.proto Manifest    fidelity.json  protos/run.proto Fidelity
+  catalogue.json       protos/run.proto Catalogue: the messages and kinds of log records there are
   events/<process>.jsonl      LogEvent, one file per process (harness.jsonl is the harness's own)
   probes/<host>.jsonl         ProbeResult
   controller/ports.jsonl      PortCounter           controller/flows.jsonl   FlowCounter
@@ -20,7 +21,8 @@ from pathlib import Path
 
 import msgspec
 
-from protos.records import Fidelity, Manifest
+from protos import catalogue
+from protos.records import Catalogue, Fidelity, Manifest
 from testbed.errors import InputError
 from testbed.topology.plan import Plan
 from testbed.topology.plan import load as load_plan
@@ -45,6 +47,10 @@ class RunFolder:
     @property
     def fidelity(self) -> Path:
         return self.path / "fidelity.json"
+
+    @property
+    def catalogue(self) -> Path:
+        return self.path / "catalogue.json"
 
     @property
     def verdicts(self) -> Path:
@@ -98,6 +104,17 @@ class RunFolder:
 
     def write_fidelity(self, fidelity: Fidelity) -> None:
         write_atomically(self.fidelity, msgspec.json.format(msgspec.json.encode(fidelity), indent=1))
+
+    def read_catalogue(self) -> Catalogue:
+        """That of the project alone for a folder of older days, which has none."""
+        if not self.catalogue.exists():
+            return catalogue.builtin()
+        return catalogue.decode(self.catalogue.read_bytes())
+
+    def write_catalogue(self) -> None:
+        """Of what is registered now."""
+        written = msgspec.json.format(catalogue.encode(catalogue.current()), indent=1)
+        write_atomically(self.catalogue, written)
 
 
 def make_results(folder: Path) -> None:

@@ -74,11 +74,10 @@ def strategy(hint: Any) -> st.SearchStrategy[Any]:
     return message(hint)
 
 
-def message(kind: type) -> st.SearchStrategy[Any]:
-    hints = typing.get_type_hints(kind, vars(messages))
-    return st.builds(
-        kind, **{name: strategy(hint) for name, hint in hints.items() if not name.startswith("wire")}
-    )
+def message(kind: Any) -> st.SearchStrategy[Any]:
+    hints = typing.get_type_hints(kind)
+    fields = [name for name in kind.__struct_fields__ if not name.startswith("wire")]
+    return st.builds(kind, **{name: strategy(hints[name]) for name in fields})
 
 
 BODIES = st.one_of(*(message(kind) for kind in TYPE_OF))

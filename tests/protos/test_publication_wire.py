@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protos import contentbased_pb2 as pb
 from protos import messages as m
-from protos import wire_pb2 as pb
-from protos.codec import BODY_IN, BODY_OUT
+from protos.bodies import BODY_TYPES
 from protos.publication_wire import read_publication, write_publication
 
-NUMBER, TO_PROTOBUF, _ = BODY_OUT[m.Publication]
-FROM_PROTOBUF = BODY_IN[NUMBER][1]
+TO_PROTOBUF = BODY_TYPES[m.Publication].to_protobuf
+FROM_PROTOBUF = BODY_TYPES[m.Publication].from_protobuf
 
 text = st.text(max_size=300)
 value = st.one_of(text, st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False))

@@ -17,10 +17,11 @@ from protos.records import LogEvent
 from testbed.report import live
 from testbed.report.event_log import Tail, decode
 from testbed.report.live import LiveServer
-from testbed.report.live_tables import LiveTables
+from testbed.report.live_tables import LiveTables, live_tables
 from testbed.report.watch import WatchedView
 from testbed.run.folder import RunFolder
 
+PURPOSES = {"publication": "data", "hello": "control", "ack": "control"}
 START = 1_700_000_000_000_000
 
 
@@ -123,7 +124,7 @@ def test_an_unfinished_line_waits_for_its_end(tmp_path: Path) -> None:
 
 def test_lines_that_are_no_events_are_passed_over() -> None:
     lines = [b"{", b"[]", b'{"kind":"NEVER_HEARD_OF"}', b'{"kind":"SENT","t_us":1}', b'{"kind":"SE']
-    assert decode(lines) == [LogEvent(kind="SENT", t_us=1)]
+    assert [(event.kind, event.t_us) for event in decode(lines)] == [("NEVER_HEARD_OF", 0), ("SENT", 1)]
 
 
 def seconds(at: float) -> int:
@@ -131,9 +132,10 @@ def seconds(at: float) -> int:
 
 
 def test_what_goes_to_clients_is_no_overlay_message() -> None:
-    tables = LiveTables(frozenset({"B1", "B2"}))
+    tables = LiveTables(frozenset({"B1", "B2"}), PURPOSES)
     for kind, type, peer in (
-        ("FORWARDED", "", "B2"), ("SENT", "hello", "B2"), ("NOTIFIED", "", "s1"), ("SENT", "ack", "s1"),
+        ("FORWARDED", "publication", "B2"), ("SENT", "hello", "B2"),
+        ("NOTIFIED", "publication", "s1"), ("SENT", "ack", "s1"),
     ):  # fmt: skip
         tables.take(LogEvent(t_us=seconds(1), node="B1", kind=kind, type=type, peer=peer, bytes=100))
     rows = tables.tables()["overhead"]
@@ -143,10 +145,11 @@ def test_what_goes_to_clients_is_no_overlay_message() -> None:
         ("client", "publication"): 1, ("client", "ack"): 1, ("client", "all"): 1,
     }  # fmt: skip
     assert rows[rows["class"] == "all"].log_bytes.tolist() == [200, 200]
+    assert dict(zip(rows.type, rows.purpose, strict=True)) == PURPOSES | {"all": "all"}
 
 
 def test_stopping_is_not_counted_and_the_order_of_files_does_not_matter() -> None:
-    tables = LiveTables(frozenset({"B1"}))
+    tables = LiveTables(frozenset({"B1"}), PURPOSES)
     for at in (15, 1, 21):
         tables.take(LogEvent(t_us=seconds(at), node="B1", kind="PROCESSED"))
     for at in (15, 1, 21, 20):  # the last one in the instant of the end: the processes stop already
@@ -163,7 +166,7 @@ def test_stopping_is_not_counted_and_the_order_of_files_does_not_matter() -> Non
 
 
 def test_a_second_copy_is_no_delivery() -> None:
-    tables = LiveTables(frozenset({"B1"}))
+    tables = LiveTables(frozenset({"B1"}), PURPOSES)
     for at in (2, 3):
         tables.take(
             LogEvent(t_us=seconds(at), node="s1", kind="DELIVERED", message="p:1", published_us=seconds(1))
@@ -188,7 +191,7 @@ events:
 """
 SAME = {
     "delay": ["group_by", "group", "count", "mean_us", "p50_us", "p90_us", "p95_us", "p99_us", "max_us"],
-    "overhead": ["link", "class", "type", "log_messages", "log_bytes", "messages_per_delivery"],
+    "overhead": ["link", "class", "type", "purpose", "log_messages", "log_bytes", "messages_per_delivery"],
     "load": ["broker", "window_s", "received_per_s"],
     "hop_distribution": ["hops", "count", "share"],
     "deliveries": ["published_us", "delivered_us", "delay_us", "group", "publisher", "broker"],
@@ -206,7 +209,7 @@ def test_the_numbers_are_those_of_the_analysis(tmp_path: Path) -> None:
     file.write_text(FAULTY)
     assert run_plan(load(file, None), file, tmp_path, "simulate", None) == 0
     folder = RunFolder((tmp_path / "faulty" / "latest").resolve())
-    tables = LiveTables(frozenset(broker.id for broker in folder.read_plan().brokers))
+    tables = live_tables(folder, folder.read_plan())
     for event in decode(Tail(folder.events).lines()):
         tables.take(event)
     analysis, shown = analyze([folder.path]), tables.tables()

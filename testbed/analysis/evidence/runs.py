@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from protos.records import CaptureFile, Fidelity, LogEvent, Manifest
+from protos.records import CaptureFile, Catalogue, Fidelity, LogEvent, Manifest
 from testbed.analysis.wire.capture import Capture
+from testbed.analysis.wire.envelope import KnownMessages
 from testbed.errors import InputError
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
@@ -69,6 +70,24 @@ class Run:
         """address:port -> broker."""
         return {f"{broker.address}:{broker.port}": broker.id for broker in self.plan.brokers}
 
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        return self.folder.read_catalogue()
+
+    @cached_property
+    def _known(self) -> KnownMessages:
+        return KnownMessages.of(self.catalogue)
+
+    @cached_property
+    def purposes(self) -> dict[str, str]:
+        """Message type -> what it is for."""
+        return {message.name: message.purpose for message in self.catalogue.messages}
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Of log records."""
+        return frozenset(kind.name for kind in self.catalogue.kinds)
+
     def files(self, folder: Path, pattern: str = "*.jsonl") -> list[Path]:
         return sorted(folder.glob(pattern))
 
@@ -97,7 +116,8 @@ class Run:
         interface = listed.interface if listed else path.stem[len(node) + 1 :]
         ports = frozenset(broker.port for broker in self.plan.brokers)
         own = self._addresses(node)
-        return Capture(str(path), self.key, node, interface, own, captured, ports, self.ended_us * 1000)
+        until_ns = self.ended_us * 1000
+        return Capture(str(path), self.key, node, interface, own, captured, ports, until_ns, self._known)
 
     @cached_property
     def ended_us(self) -> int:
@@ -158,8 +178,10 @@ def _load(path: Path) -> tuple[Plan, Manifest]:
             )
     try:
         plan, manifest = folder.read_plan(), folder.read_manifest()
+        folder.read_catalogue()
     except msgspec.MsgspecError as error:
-        raise InputError(f"{path}: plan.json or manifest.json cannot be read: {error}") from None
+        what = "plan.json, manifest.json or catalogue.json"
+        raise InputError(f"{path}: {what} cannot be read: {error}") from None
     if plan.version > PLAN_VERSION:
         hint = "analyse it with the testbed that made it; manifest.json names the commit"
         raise InputError(

@@ -32,7 +32,7 @@ class Sample:
     folder: RunFolder
     plan: p.Plan
     events: dict[str, list[LogEvent]] = field(default_factory=lambda: defaultdict(list))
-    sent: list[tuple[int, str, str, m.Envelope]] = field(default_factory=list)  # between brokers
+    sent: list[tuple[int, str, str, bytes]] = field(default_factory=list)  # between brokers
 
     def log(self, node: str, t_us: int, kind: str, **fields: object) -> None:
         process = self.events[node]
@@ -40,10 +40,13 @@ class Sample:
 
     def send(self, t_us: int, a: str, b: str, body: m.Body, hops: int = 0) -> None:
         """A message between brokers: in the sender's log and on the wire."""
-        envelope = m.Envelope(body, hops, 0, 1)
+        self.send_bytes(t_us, a, b, body.type, encode(m.Envelope(body, hops, 0, 1)))
+
+    def send_bytes(self, t_us: int, a: str, b: str, type: str, envelope: bytes) -> None:
+        """The same for a message of any type, known here or not."""
         self.sent.append((t_us, a, b, envelope))
-        if body.type != "publication":
-            self.log(a, t_us, "SENT", type=body.type, peer=b, bytes=encoded_size(envelope))
+        if type != m.Publication.type:
+            self.log(a, t_us, "SENT", type=type, peer=b, bytes=len(envelope))
 
 
 def make_run(
@@ -141,7 +144,7 @@ def _publish(sample: Sample, number: int, at: int) -> None:
         arrived[b] = (left + hop, hops)
         size = encoded_size(m.Envelope(body, hops, 0, 1))
         known = {"peer": b, "message": message, "sending_us": SENDING_US, "hops": hops, "bytes": size}
-        sample.log(a, left, "FORWARDED", **known)
+        sample.log(a, left, "FORWARDED", type=body.type, **known)
         sample.send(left, a, b, body, hops)
         _process(sample, b, left + hop, hops, message, wanted)
 
@@ -153,9 +156,8 @@ def _process(sample: Sample, broker: str, at: int, hops: int, message: str, want
     for client in sample.plan.clients[1:]:
         if client.broker == broker and wanted:
             left = done + SENDING_US
-            sample.log(
-                broker, left, "NOTIFIED", message=message, peer=client.id, sending_us=SENDING_US, bytes=150
-            )
+            sent = {"type": m.Publication.type, "message": message, "peer": client.id}
+            sample.log(broker, left, "NOTIFIED", sending_us=SENDING_US, bytes=150, **sent)
             published = int(sample.events["p1"][-1].published_us)
             known = {"message": message, "hops": hops, "group": "low", "published_us": published}
             sample.log(client.id, left + 2, "DELIVERED", **known)
@@ -164,6 +166,7 @@ def _process(sample: Sample, broker: str, at: int, hops: int, message: str, want
 def write(sample: Sample, last_us: int, capture: bool, run: str) -> None:
     folder, encoder = sample.folder, msgspec.json.Encoder()
     folder.plan.write_bytes(p.dump(sample.plan))
+    folder.write_catalogue()
     for process, events in sample.events.items():
         lines = [encoder.encode(event) for event in sorted(events, key=lambda e: e.n)]
         (folder.events / f"{process}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
@@ -191,9 +194,9 @@ def write_captures(sample: Sample) -> list[CaptureFile]:
         talk = Talk((address[link.a][0], 40_000 + number), (address[link.b][0], 5000), latency * 1000)
         for t_us, a, b, envelope in sorted(sample.sent, key=lambda sent: sent[0]):
             if (a, b) == (link.a, link.b):
-                talk.say(t_us * 1000, encode(envelope), by_client=True)
+                talk.say(t_us * 1000, envelope, by_client=True)
             elif (a, b) == (link.b, link.a):
-                talk.say(t_us * 1000, encode(envelope), by_client=False)
+                talk.say(t_us * 1000, envelope, by_client=False)
         for broker in (link.a, link.b):
             talks[address[broker][1]].append(talk)
     captures = []

@@ -14,7 +14,6 @@ from protos import eventlog_pb2
 from testbed.analysis.sources.schema import Descriptor, defaults_of, schema_of
 
 LOG_EVENT = eventlog_pb2.LogEvent.DESCRIPTOR
-KINDS = frozenset(eventlog_pb2.Kind.keys())
 
 
 def read_jsonl(spark: SparkSession, descriptor: Descriptor, files: dict[str, list[Path]]) -> DataFrame:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
@@ -18,10 +19,12 @@ from pyspark.sql.types import StructType
 from testbed.analysis.sources.bins import from_bins, pack
 from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.columns import PACKET_COLUMNS, packet_schema
+from testbed.analysis.wire.envelope import BUILTIN, KnownMessages
 from testbed.analysis.wire.reader import Part, packets
 from testbed.analysis.wire.split import PART_BYTES, plan_parts
 from testbed.analysis.wire.witness import FACT_SCHEMA, messages, witness
 from testbed.errors import InputError, did_you_mean
+from testbed.run.folder import RunFolder
 
 MESSAGE_COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "file": (pa.string(), "capture file"),
@@ -32,7 +35,7 @@ MESSAGE_COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "stream": (pa.int64(), "HTTP/2 stream"),
     "type": (
         pa.string(),
-        "name of the Envelope's body; compressed, unknown or malformed when it cannot be told",
+        "name of the Envelope's body; body_N (its number), compressed or malformed when it has none",
     ),
     "hops": (pa.int32(), "overlay links crossed so far, by the Envelope"),
     "id": (pa.string(), "publication, subscription or advertisement id"),
@@ -83,9 +86,20 @@ def read_grpc(
 ) -> DataFrame:
     """Every gRPC message of the captures; columns as in MESSAGE_COLUMNS. One task reads a file to its end."""
     wanted = frozenset(ports)
-    captures = [(os.path.getsize(path), Capture(path, ports=wanted)) for path in expand(paths)]
-    packed = pack(captures, _tasks(spark))
+    captures = [Capture(path, ports=wanted, known=_known(path)) for path in expand(paths)]
+    packed = pack([(os.path.getsize(capture.path), capture) for capture in captures], _tasks(spark))
     return from_bins(spark, packed, _message_batches, _ddl(from_arrow_schema(MESSAGE_SCHEMA).simpleString()))
+
+
+def _known(path: str) -> KnownMessages:
+    """The messages of the run folder that the capture is in; the project's own if it is in none."""
+    folder = RunFolder(Path(path).resolve().parent.parent)
+    if not folder.manifest.exists():
+        return BUILTIN
+    try:
+        return KnownMessages.of(folder.read_catalogue())
+    except msgspec.MsgspecError as error:
+        raise InputError(f"it cannot be read: {error}", file=folder.catalogue) from None
 
 
 def read_facts(spark: SparkSession, captures: Sequence[Capture]) -> DataFrame:

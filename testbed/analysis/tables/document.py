@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from protos.purposes import PURPOSES
 from testbed.analysis.sources.pcap import MESSAGE_COLUMNS
 from testbed.analysis.tables.catalogue import PROVENANCE, TABLES
 from testbed.analysis.wire.columns import PACKET_COLUMNS
@@ -16,6 +17,7 @@ def reference() -> str:
     parts = ["# Reference", "Every table begins with its provenance:", rows(PROVENANCE)]
     for name, columns in TABLES.items():
         parts += [f"## {name}", rows(columns)]
+    parts += ["## Purposes of messages", "A protocol may have others of its own.", rows(PURPOSES, "purpose")]
     parts += ['## Columns of a capture (`spark.read.format("pcap")`, `read_pcap`)']
     parts += [rows({name: text for name, (_, text) in PACKET_COLUMNS.items()})]
     parts += ["## Columns of gRPC messages (`read_grpc`)"]
@@ -23,12 +25,12 @@ def reference() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def rows(columns: dict[str, str]) -> str:
+def rows(columns: dict[str, str], heading: str = "column") -> str:
     lines = [
         f"| `{name}` | {' '.join(text.split()).replace('|', chr(92) + '|')} |"
         for name, text in columns.items()
     ]
-    return "\n".join(["| column | meaning |", "|---|---|", *lines])
+    return "\n".join([f"| {heading} | meaning |", "|---|---|", *lines])
 
 
 def main() -> None:

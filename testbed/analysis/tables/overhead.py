@@ -6,12 +6,14 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from protos.purposes import UNKNOWN, is_data
 from testbed.analysis.tables.literals import by_run
 
 COLUMNS = {
     "link": "overlay (between brokers) or client (broker to client; clients do not log what they send)",
-    "class": "data (publications) or control (everything else); all in the sum over both",
+    "class": "data (purpose data or data_…) or control (everything else); all in the sum over both",
     "type": "message type (name of the Envelope's body field), or all",
+    "purpose": "what the type is for, by the run's catalogue; unknown if it has no such type, all in sums",
     "log_messages": "messages sent until the run's end (stopping is not counted), by the brokers' logs",
     "log_bytes": "encoded Envelopes sent, bytes, by the logs",
     "wire_messages": "the same from the captures; null = not known, see `wire`",
@@ -32,7 +34,6 @@ LINK_COLUMNS = {
     "late_log": "messages logged after the run's end, while the processes stop; not in the counts before",
     "late_wire": "the same from the captures",
 }
-DATA = "publication"
 PAIR = ["run", "sender", "receiver", "type"]
 
 
@@ -44,10 +45,7 @@ def log_counts(events: DataFrame, ended_us: dict[str, int]) -> DataFrame:
     the farewell of a client on its broker's host takes no time."""
     late = f.col("t_us") >= by_run(ended_us)
     sent = events.where(f.col("kind").isin("FORWARDED", "NOTIFIED", "SENT"))
-    kind = f.when(f.col("kind") == "SENT", f.col("type")).otherwise(f.lit(DATA))
-    return sent.groupBy(
-        "run", f.col("node").alias("sender"), f.col("peer").alias("receiver"), kind.alias("type")
-    ).agg(
+    return sent.groupBy("run", f.col("node").alias("sender"), f.col("peer").alias("receiver"), "type").agg(
         f.count(f.when(~late, 1)).alias("messages"),
         f.sum(f.when(late, 0).otherwise(f.col("bytes"))).alias("bytes"),
         f.count(f.when(late, 1)).alias("late"),
@@ -83,8 +81,10 @@ def overhead(
     deliveries: dict[str, int],
     brokers: dict[str, set[str]],
     captured: dict[str, set[str]],
+    purposes: dict[str, dict[str, str]],
 ) -> pd.DataFrame:
-    """`captured`: run -> kinds of link (overlay, client) whose every direction the captures show whole."""
+    """`captured`: run -> kinds of link (overlay, client) whose every direction the captures show whole.
+    `purposes`: run -> message type -> what it is for."""
     log = log.assign(
         link=[
             "overlay" if b in brokers[run] else "client" for run, b in zip(log.run, log.receiver, strict=True)
@@ -95,7 +95,9 @@ def overhead(
     wire = wire[wire["link"] != "other"]
     key = ["run", "link", "type"]
     both = _sums(log, key, "log").merge(_sums(wire, key, "wire"), on=key, how="outer")
-    classes = ["data" if kind == DATA else "control" for kind in both["type"]]
+    known = [purposes[run].get(kind, UNKNOWN) for run, kind in zip(both.run, both["type"], strict=True)]
+    both["purpose"] = pd.Series(known, index=both.index, dtype=object)
+    classes = ["data" if is_data(purpose) else "control" for purpose in known]
     both["class"] = pd.Series(classes, index=both.index, dtype=object)
     for name in ("log_messages", "log_bytes", "wire_messages", "wire_bytes"):
         both[name] = both[name].fillna(0).astype("int64")
@@ -112,9 +114,9 @@ def _sums(counts: pd.DataFrame, key: list[str], prefix: str) -> pd.DataFrame:
 
 def _totals(both: pd.DataFrame) -> pd.DataFrame:
     numbers = ["log_messages", "log_bytes", "wire_messages", "wire_bytes"]
-    classes = both.groupby(["run", "link", "class"], as_index=False)[numbers].sum().assign(type="all")
-    everything = both.groupby(["run", "link"], as_index=False)[numbers].sum()
-    return pd.concat([classes, everything.assign(**{"class": "all", "type": "all"})], ignore_index=True)
+    classes = both.groupby(["run", "link", "class"], as_index=False)[numbers].sum()
+    everything = both.groupby(["run", "link"], as_index=False)[numbers].sum().assign(**{"class": "all"})
+    return pd.concat([classes, everything], ignore_index=True).assign(type="all", purpose="all")
 
 
 def _compared(both: pd.DataFrame, deliveries: dict[str, int], captured: dict[str, set[str]]) -> pd.DataFrame:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from testbed.analysis.wire.envelope import BUILTIN, KnownMessages
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -17,3 +19,4 @@ class Capture:
     captured: frozenset[int] = frozenset()  # IPv4 of all hosts with a capture
     ports: frozenset[int] = frozenset()  # broker ports; empty = every port
     until_ns: int = 0  # messages from this instant on are counted apart, as late; 0 = none is late
+    known: KnownMessages = BUILTIN  # how the messages in it are called

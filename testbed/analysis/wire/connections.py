@@ -10,7 +10,7 @@ import numpy as np
 
 from testbed.analysis.wire.capture import Capture
 from testbed.analysis.wire.columns import Column
-from testbed.analysis.wire.envelope import Seen, classify, hello
+from testbed.analysis.wire.envelope import BUILTIN, KnownMessages, Seen, classify, hello
 from testbed.analysis.wire.http2 import Http2Direction
 from testbed.analysis.wire.tcp import Direction, Stream
 from testbed.analysis.wire.walk import Bytes, Ints
@@ -50,6 +50,7 @@ class HalfConnection:
     reset: bool = False
     on_message: Callable[[Message], None] | None = None
     until_ns: int = 0
+    known: KnownMessages = BUILTIN
     _now: Stream | None = None
 
     def __post_init__(self) -> None:
@@ -60,7 +61,7 @@ class HalfConnection:
         self.http2.feed(stream.data)
 
     def _message(self, stream: int, position: int, compressed: bool, data: bytes) -> None:
-        seen = Seen("compressed") if compressed else classify(data)
+        seen = Seen("compressed") if compressed else classify(data, self.known)
         key = (stream, seen.type, self._late(position))
         count = self.counts.get(key)
         if count is None:
@@ -84,7 +85,7 @@ class Connections:
     def __init__(self, capture: Capture, on_message: Callable[[Message], None] | None = None) -> None:
         """Only connections with one of the capture's ports on either side, if it names any."""
         self.ports = np.array(sorted(capture.ports), np.int64)
-        self.until_ns = capture.until_ns
+        self.until_ns, self.known = capture.until_ns, capture.known
         self.on_message = on_message
         self.current: dict[tuple[int, int], HalfConnection] = {}
         self.closed: list[HalfConnection] = []
@@ -151,7 +152,7 @@ class Connections:
 
     def _new(self, key: tuple[int, int], number: int) -> HalfConnection:
         half = HalfConnection(self.text(key[0]), self.text(key[1]), number)
-        half.on_message, half.until_ns = self.on_message, self.until_ns
+        half.on_message, half.until_ns, half.known = self.on_message, self.until_ns, self.known
         return half
 
     def _segments(

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from protos.codec import BODY_NAMES
+from protos import catalogue
 from protos.envelope import MalformedEnvelope, UnknownMessage, decode
 from protos.messages import Hello
+from protos.purposes import is_data
+from protos.records import Catalogue
 from protos.varint import decode_varint
 
-# Messages of the link itself rather than of routing or relocation.
-DATA_TYPES = frozenset({"publication"})
-ID_TYPES = frozenset({"advertisement", "subscription", "publication", "unadvertisement", "unsubscription"})
+
+@dataclass(frozen=True, eq=False)
+class KnownMessages:
+    """What of a catalogue is needed here, by number of the Envelope's field."""
+
+    names: Mapping[int, str]
+    identified: frozenset[int]  # data and routing: their first field, if it is text, is their id
+
+    @staticmethod
+    def of(listed: Catalogue) -> KnownMessages:
+        with_id = [m.number for m in listed.messages if is_data(m.purpose) or m.purpose == "routing"]
+        return KnownMessages({m.number: m.name for m in listed.messages}, frozenset(with_id))
+
+
+BUILTIN = KnownMessages.of(catalogue.builtin())
 
 
 class Seen(NamedTuple):
-    type: str  # name of the body field; "unknown" for a body of a newer version, "malformed" for no Envelope
+    type: str  # name of the body; "body_<number>" if the catalogue has none, "malformed" for no Envelope
     hops: int = 0
     id: str = ""
     body_bytes: int = 0
 
 
-def classify(data: bytes) -> Seen:
+def classify(data: bytes, known: KnownMessages = BUILTIN) -> Seen:
     """Never raises."""
     at, hops = 0, 0
     try:
@@ -31,8 +47,9 @@ def classify(data: bytes) -> Seen:
                 length, at = (data[at], at + 1) if data[at] < 128 else decode_varint(data, at)
                 if at + length > len(data):
                     return Seen("malformed")
-                name = BODY_NAMES.get(tag >> 3, "unknown")
-                return Seen(name, hops, _id(data, at) if name in ID_TYPES else "", length)
+                number = tag >> 3
+                name = known.names.get(number) or f"body_{number}"
+                return Seen(name, hops, _id(data, at) if number in known.identified else "", length)
             if tag & 7:
                 return Seen("malformed")
             value, at = (data[at], at + 1) if data[at] < 128 else decode_varint(data, at)
