@@ -211,10 +211,15 @@ def plugs_of_others() -> Iterator[Plug]:
         yield Plug(point.name, f"{package} ({point.value})", point.load)
 
 
+def find_protocols() -> Registry:
+    """All that can be imported from where Python looks now."""
+    return Registry([*own_plugs(), *plugs_of_others()])
+
+
 @cache
 def registry() -> Registry:
-    """Of this process; packages are looked for once."""
-    return Registry([*own_plugs(), *plugs_of_others()])
+    """That of this process, which looks once."""
+    return find_protocols()
 
 
 def machine_of(config: BrokerProcessConfig) -> BrokerMachine:

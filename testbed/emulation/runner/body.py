@@ -284,7 +284,7 @@ class Body:
 def warm_up(plan: Plan) -> None:
     """Import all that children need, so that they share it. Nothing of gRPC may be started here.
 
-    Of the machines only the plain one: another may import what starts threads.
+    Of the machines the plain one, which most are or build on; those who are another import it themselves.
     """
     if plan.brokers:
         importlib.import_module("broker_grpc.process.process")
