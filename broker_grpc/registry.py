@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
@@ -189,6 +190,8 @@ def checked(found: object) -> tuple[Entry, ...]:
     for entry in entries:
         if NAME in entry.settings.__struct_encode_fields__:
             raise TypeError(f"{entry.name!r}: a parameter cannot be called {NAME!r}")
+        with suppress(msgspec.ValidationError):  # of parameters that must be given
+            msgspec.convert({}, entry.settings)  # TypeError for a struct that msgspec cannot read
     return entries
 
 

@@ -120,6 +120,10 @@ def test_a_package_cannot_take_the_place_of_a_protocol_of_the_project(site: Path
 BROKEN = {
     "import": ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
     "no entries": ("PROTOCOLS = ['gossip']", "TypeError: PROTOCOLS must be a tuple of"),
+    "limits": (
+        plug("gossip").replace("Microseconds, ", "Microseconds, Meta(ge=0), "),
+        "TypeError: Multiple `Meta` annotations setting `ge`",
+    ),
     "parameter": (plug("gossip").replace("patience_us", "name"), "a parameter cannot be called 'name'"),
 }
 
