@@ -1,52 +1,224 @@
 """What `algorithm: {name: ...}` of a broker may say, and the machine it makes of the broker.
 
-Machines are imported when they are wanted: the coordinator's arrays are none of a plain broker's business.
+A protocol says in an `Entry` what there is to know of it; nothing here names one. Those of this project are
+found in the packages below `broker_grpc/protocols` that have a module `plug`, with a tuple of entries,
+`PROTOCOLS`. Those of other packages are found through entry points of the group `pubsub_testbed.protocols`,
+which lead to such a tuple or to a module that has one.
+
+A package that is broken does not keep the others from running: what is wrong with it is told when its name is
+asked for, and by `testbed doctor`.
 """
 
 from __future__ import annotations
 
-from random import Random
-from typing import Any
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import msgspec
 
-from broker_grpc.core.config import BrokerProcessConfig, options_of
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import Machine
-from broker_grpc.protocols.relocation.settings import GrapeSettings, PopSettings
-from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
+from protos.bodies import register
+from protos.body import BodyType
+from protos.records import PluginKind
 
-Settings = PopSettings | GrapeSettings | TopicBrokerSettings | CoordinatorSettings
-OVERLAY_ALGORITHMS = ("topic_connected", "coordinator")  # routing of their own, on links of their own
+GROUP = "pubsub_testbed.protocols"
+HERE = "broker_grpc.protocols"
+NAME = "name"  # of `algorithm`: all its other keys are parameters
+
+Algorithm = Mapping[str, Any]
+Overlay = Literal["tree", "any", "own"]
 
 
-def settings(algorithm: dict[str, Any]) -> Settings:
-    """From a plan's `algorithm`. Raises BrokerError that names the field."""
-    try:
-        chosen: Settings = msgspec.convert(algorithm, Settings)
-    except msgspec.ValidationError as error:
-        raise BrokerError(f"algorithm {algorithm.get('name')!r}: {error}") from None
-    return chosen
+@dataclass(frozen=True)
+class Entry:
+    """A protocol: what it is called, what can be set, and how a broker of it is made.
+
+    `settings` is a msgspec Struct that refuses unknown fields; its fields have types, limits, defaults, units
+    and descriptions, and the check of a plan, the JSON schema and the docs are made of them. `build` imports
+    its machine when it is called: what one protocol needs is no other's business.
+
+    `overlay`: the links that a plan may give to such brokers. They form a `tree`, or `any` graph; `own` is a
+    tree to begin with, and links that the brokers open and close by themselves: they get an address book.
+    """
+
+    name: str
+    settings: type[msgspec.Struct]
+    build: Callable[[BrokerProcessConfig, Any], Machine]
+    overlay: Overlay
+    summary: str
+    default: bool = False  # what a broker without `algorithm` is; one of this project's
+    bodies: tuple[BodyType, ...] = ()  # messages of its own: BODIES of its generated module
+    kinds: tuple[PluginKind, ...] = ()  # kinds of log records of its own; `protos.kinds.register` made them
+
+
+@dataclass(frozen=True)
+class Plug:
+    """A place where entries may be. `load` imports it."""
+
+    name: str
+    origin: str  # for people
+    load: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A plug that gives no entries."""
+
+    name: str
+    origin: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.origin} cannot be used: {self.reason}"
+
+
+class UnknownProtocol(BrokerError):
+    def __init__(self, name: str, known: Iterable[str], broken: Iterable[Broken]) -> None:
+        self.name, self.known = name, sorted(known)
+        near = [f"did you mean {one!r}?" for one in get_close_matches(name, self.known, n=1)]
+        told = [
+            f"there is no algorithm {name!r}",
+            *near,
+            f"known: {', '.join(self.known)}",
+            *map(str, broken),
+        ]
+        super().__init__("; ".join(told))
+
+
+class Registry:
+    """All protocols of the given plugs, by name."""
+
+    def __init__(self, plugs: Iterable[Plug]) -> None:
+        self.broken: list[Broken] = []
+        self.origins: dict[str, list[str]] = {}  # of each name; one that has two stands for nothing
+        self._entries: dict[str, Entry] = {}
+        for plug in plugs:
+            try:
+                entries = checked(plug.load())
+                for entry in entries:
+                    register(*entry.bodies)
+            except Exception as error:  # whatever a package does when it is imported
+                self.broken.append(Broken(plug.name, plug.origin, f"{type(error).__name__}: {error}"))
+                continue
+            for entry in entries:
+                self._add(entry, plug.origin)
+
+    def _add(self, entry: Entry, origin: str) -> None:
+        self.origins.setdefault(entry.name, []).append(origin)
+        self._entries.setdefault(entry.name, entry)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Those that can be used, this project's first."""
+        return (entry for name, entry in self._entries.items() if len(self.origins[name]) == 1)
+
+    def names(self) -> list[str]:
+        return [entry.name for entry in self]
+
+    def clashes(self) -> list[str]:
+        """A sentence for each name that is registered twice."""
+        return [clash(name, origins) for name, origins in self.origins.items() if len(origins) > 1]
+
+    def entry(self, algorithm: Algorithm) -> Entry:
+        """Raises BrokerError when there is no such protocol, or two, or it cannot be imported."""
+        if not algorithm:
+            return self.default()
+        name = str(algorithm.get(NAME, ""))
+        origins = self.origins.get(name, [])
+        if len(origins) > 1:
+            raise BrokerError(clash(name, origins))
+        if not origins:
+            named = [broken for broken in self.broken if broken.name == name]
+            if named:
+                raise BrokerError(f"algorithm {name!r}: {named[0]}")
+            raise UnknownProtocol(name, self.names(), self.broken)
+        return self._entries[name]
+
+    def default(self) -> Entry:
+        """What a broker without `algorithm` is."""
+        for entry in self._entries.values():
+            if entry.default:
+                return self.entry({NAME: entry.name})
+        raise UnknownProtocol("", self.names(), self.broken)
+
+    def overlay(self, algorithm: Algorithm) -> Overlay:
+        """A tree for a protocol that nobody knows: what is wrong with it is told elsewhere."""
+        try:
+            return self.entry(algorithm).overlay
+        except BrokerError:
+            return "tree"
+
+    def settings(self, algorithm: Algorithm) -> Any:
+        """The settings of that protocol. Raises BrokerError that names the field."""
+        entry = self.entry(algorithm)
+        try:
+            return msgspec.convert(parameters(algorithm), entry.settings)
+        except msgspec.ValidationError as error:
+            raise BrokerError(f"algorithm {entry.name!r}: {error}") from None
+
+
+def clash(name: str, origins: Iterable[str]) -> str:
+    return f"the algorithm {name!r} is registered twice: by {' and by '.join(origins)}; remove one of them"
+
+
+def parameters(algorithm: Algorithm) -> dict[str, Any]:
+    return {key: value for key, value in algorithm.items() if key != NAME}
+
+
+def checked(found: object) -> tuple[Entry, ...]:
+    """The entries that a plug leads to; TypeError when it leads to something else."""
+    entries = getattr(found, "PROTOCOLS", found)
+    if not isinstance(entries, tuple) or not all(isinstance(entry, Entry) for entry in entries):
+        raise TypeError(f"PROTOCOLS must be a tuple of {Entry.__module__}.Entry")
+    for entry in entries:
+        if NAME in entry.settings.__struct_encode_fields__:
+            raise TypeError(f"{entry.name!r}: a parameter cannot be called {NAME!r}")
+        with suppress(msgspec.ValidationError):  # of parameters that must be given
+            msgspec.convert({}, entry.settings)  # TypeError for a struct that msgspec cannot read
+    return entries
+
+
+# ---------------------------------------------------------------- where entries are found
+
+
+def own_plugs() -> Iterator[Plug]:
+    """Of this project: every package with a module `plug`, in the order of their names."""
+    packages = pkgutil.iter_modules(importlib.import_module(HERE).__path__)
+    for name in sorted(found.name for found in packages if found.ispkg):
+        module = f"{HERE}.{name}.plug"
+        if find_spec(module) is not None:
+            yield Plug(name, f"{HERE}.{name}", partial(importlib.import_module, module))
+
+
+def plugs_of_others() -> Iterator[Plug]:
+    """Of the packages that are installed beside this one, in the order of their names."""
+    points = metadata.entry_points(group=GROUP)
+    for point in sorted(points, key=lambda point: (point.dist.name if point.dist else "", point.name)):
+        package = f"the package {point.dist.name}" if point.dist else "a package"
+        yield Plug(point.name, f"{package} ({point.value})", point.load)
+
+
+def find_protocols() -> Registry:
+    """All that can be imported from where Python looks now."""
+    return Registry([*own_plugs(), *plugs_of_others()])
+
+
+@cache
+def registry() -> Registry:
+    """That of this process, which looks once."""
+    return find_protocols()
 
 
 def machine_of(config: BrokerProcessConfig) -> Machine:
     """The machine of a broker process; raises BrokerError for options or parameters it does not know."""
-    chosen = settings(config.algorithm) if config.algorithm else None
-    if isinstance(chosen, TopicBrokerSettings):
-        from broker_grpc.protocols.topicconnected.broker import TopicBroker
-
-        addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
-        return TopicBroker(config.broker, chosen, options_of(config), addresses, config.incarnation)
-    if isinstance(chosen, CoordinatorSettings):
-        from broker_grpc.protocols.topicconnected.coordinator import Coordinator
-
-        random = Random(config.seed)
-        return Coordinator(config.broker, chosen, options_of(config), config.incarnation, random)
-    from broker_grpc.protocols.contentbased.broker import Broker
-
-    layer = None
-    if config.algorithm:
-        from broker_grpc.protocols.relocation.algorithms import layer_of
-
-        layer = layer_of(config.algorithm)
-    return Broker(config.broker, options_of(config), config.incarnation, Random(config.seed), layer)
+    known = registry()
+    return known.entry(config.algorithm).build(config, known.settings(config.algorithm))

@@ -30,8 +30,9 @@ class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fie
     broker: str
     listen: str  # ip:port
     neighbours: list[Neighbour] = []
+    address_book: dict[str, str] = {}  # id: ip:port of brokers that it may link with in the course of the run
     options: dict[str, Any] = {}  # BrokerOptions, by name
-    algorithm: dict[str, Any] = {}  # {"name": "grape", ...}; empty = plain routing
+    algorithm: dict[str, Any] = {}  # {"name": ..., its parameters}; empty = content-based routing
     seed: int = 0
     events: str = ""  # file of the event log; empty = none
     epoch_offset_us: int = 0  # run clock = CLOCK_MONOTONIC + this
@@ -48,3 +49,10 @@ def options_of(config: BrokerProcessConfig) -> BrokerOptions:
         raise BrokerError(f"its options: {error}") from None
     options.sample_every_us = options.sample_every_us or config.sample_every_us
     return options
+
+
+def addresses_of(config: BrokerProcessConfig) -> dict[str, str]:
+    """Where every broker listens that it may have a link with: neighbours, and those of the address book."""
+    known = config.address_book | {neighbour.id: neighbour.address for neighbour in config.neighbours}
+    known.pop(config.broker, None)
+    return known

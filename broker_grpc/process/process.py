@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
+from broker_grpc.core.config import addresses_of
 from broker_grpc.core.limits import SERVER_GRACE_US, limits_from
 from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import BrokerError
@@ -69,7 +70,7 @@ class BrokerProcess:
         )
         self.runtime.links = self._dialler
         self.runtime.on_link = self._tell_link
-        self._addresses = {neighbour.id: neighbour.address for neighbour in config.neighbours}
+        self._addresses = addresses_of(config)
         self._clients = ClientGate(greeting, {config.broker, *self._addresses}, self.runtime)
         self._links = LinkGate(greeting, self._addresses, self.runtime)
         self._server: Any = None

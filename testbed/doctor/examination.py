@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from testbed.doctor import guest_boot, guest_engine, guest_kernel, host_engine, leftovers, resources
+from testbed.doctor import (
+    guest_boot,
+    guest_engine,
+    guest_kernel,
+    host_engine,
+    leftovers,
+    protocols,
+    resources,
+)
 from testbed.doctor.engines import choose, chosen
 from testbed.doctor.finding import Finding, State
 
@@ -27,6 +35,7 @@ OTHER_PROBES: tuple[Probe, ...] = (
     resources.java,
     resources.disk,
     resources.memory,
+    protocols.protocols,
     leftovers.leftovers,
 )
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from broker_grpc.registry import OVERLAY_ALGORITHMS
+from broker_grpc.core.config import BrokerProcessConfig, Neighbour, Tls
+from broker_grpc.registry import registry
 from testbed.topology.plan import Broker, Plan
 
 Config = dict[str, Any]
@@ -22,46 +23,49 @@ def addresses(plan: Plan) -> dict[str, str]:
     return {broker.id: address(broker) for broker in plan.brokers}
 
 
-def neighbours(plan: Plan, broker: str) -> list[Config]:
-    """The overlay neighbours in the order of the plan; the first end named in a link dials."""
+def neighbours(plan: Plan) -> dict[str, list[Neighbour]]:
+    """The overlay neighbours of each broker in the order of the plan; the first end named in a link dials."""
     where = addresses(plan)
-    found: list[Config] = []
+    found: dict[str, list[Neighbour]] = {broker: [] for broker in where}
     for link in plan.overlay:
-        if link.a == broker:
-            found.append({"id": link.b, "address": where[link.b], "dial": True})
-        elif link.b == broker:
-            found.append({"id": link.a, "address": where[link.a], "dial": False})
+        found[link.a].append(Neighbour(link.b, where[link.b], dial=True))
+        found[link.b].append(Neighbour(link.a, where[link.a]))
     return found
 
 
-def address_book(plan: Plan, broker: Broker) -> list[Config]:
-    """Brokers that it may have to link with in the course of the run, because its algorithm says so."""
-    if broker.algorithm.get("name") not in OVERLAY_ALGORITHMS:
-        return []
-    linked = {neighbour["id"] for neighbour in neighbours(plan, broker.id)} | {broker.id}
-    return [
-        {"id": id_, "address": where, "dial": False}
-        for id_, where in addresses(plan).items()
-        if id_ not in linked
-    ]
+class BrokerConfigs:
+    """What a plan's brokers are told, the same by every engine; the plan is read once."""
 
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._brokers = {broker.id: broker for broker in plan.brokers}
+        self._addresses = addresses(plan)
+        self._neighbours = neighbours(plan)
 
-def broker_config(
-    plan: Plan, broker: Broker, incarnation: int, events: Path, offset_us: int, tls: Mapping[str, str] | None
-) -> Config:
-    return {
-        "broker": broker.id,
-        "listen": address(broker),
-        "neighbours": neighbours(plan, broker.id) + address_book(plan, broker),
-        "options": broker.options,
-        "algorithm": broker.algorithm,
-        "seed": broker.seed,
-        "events": str(events / f"{broker.id}.jsonl"),
-        "epoch_offset_us": offset_us,
-        "incarnation": incarnation,
-        "sample_every_us": plan.sample_every_us,
-        "tls": dict(tls) if tls else None,
-    }
+    def broker_config(
+        self,
+        id_: str,
+        incarnation: int,
+        events: str = "",
+        epoch_offset_us: int = 0,
+        tls: Mapping[str, str] | None = None,
+    ) -> BrokerProcessConfig:
+        """What follows the incarnation only a real process has."""
+        broker = self._brokers[id_]
+        return BrokerProcessConfig(
+            broker=id_,
+            listen=self._addresses[id_],
+            neighbours=self._neighbours[id_],
+            address_book=self._addresses if registry().overlay(broker.algorithm) == "own" else {},
+            options=broker.options,
+            algorithm=broker.algorithm,
+            seed=broker.seed,
+            events=events,
+            epoch_offset_us=epoch_offset_us,
+            incarnation=incarnation,
+            sample_every_us=self._plan.sample_every_us,
+            tls=Tls(**tls) if tls else None,
+        )
 
 
 def driver_config(

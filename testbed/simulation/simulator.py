@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import PeerKind, Stimulus
@@ -12,7 +11,7 @@ from broker_grpc.registry import machine_of
 from protos.records import LogEvent
 from testbed.errors import TestbedError
 from testbed.run import stimuli
-from testbed.run.configs import addresses
+from testbed.run.configs import BrokerConfigs, addresses
 from testbed.run.stimuli import Look
 from testbed.run.timeline import Timeline
 from testbed.simulation.agenda import Agenda
@@ -54,9 +53,7 @@ class Simulator:
         self._hosts: dict[str, str] = {broker.id: broker.node for broker in plan.brokers}
         self._hosts |= {client.id: client.node for client in plan.clients}
         self._addresses = addresses(plan)
-        self._dials: dict[str, list[str]] = {broker.id: [] for broker in plan.brokers}
-        for link in plan.overlay:
-            self._dials[link.a].append(link.b)  # the first end of a link dials
+        self._configs = BrokerConfigs(plan)
         self._limits = {broker.id: limits_from(broker.options) for broker in plan.brokers}
         self._running: dict[str, Process] = {}
         self._starting: set[str] = set()  # clients that have not said that they are ready
@@ -197,21 +194,13 @@ class Simulator:
             self._later(stimuli.ProcessEnded(id_, 1, str(error)))
 
     def _start_broker(self, id_: str) -> None:
-        plan = self._brokers[id_]
-        config = BrokerProcessConfig(
-            id_,
-            self._addresses[id_],
-            options=plan.options,
-            algorithm=plan.algorithm,
-            seed=plan.seed,
-            incarnation=self._incarnations[id_],
-            sample_every_us=self.plan.sample_every_us,
-        )
+        config = self._configs.broker_config(id_, self._incarnations[id_])
         process = BrokerProcess(id_, machine_of(config), self.agenda, self.streams, self._log)
         self._running[id_] = process
         self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
-        for neighbour in self._dials[id_]:
-            self.streams.open(id_, neighbour)
+        for neighbour in config.neighbours:
+            if neighbour.dial:
+                self.streams.open(id_, neighbour.id)
         process.arm()
         self._later(stimuli.ProcessReady(id_))
 

@@ -16,6 +16,7 @@ from testbed.topology.file.schema.processes import ProgramGroup
 from testbed.topology.file.schema_errors import explain
 from testbed.topology.file.settings import apply_setting
 from testbed.topology.plan import Broker, Check, Event, Phase, Plan
+from testbed.topology.resolve.algorithms import check_algorithms
 from testbed.topology.resolve.brokers import BrokerDraft, draft_brokers, place_brokers
 from testbed.topology.resolve.clients import (
     ClientDraft,
@@ -25,7 +26,6 @@ from testbed.topology.resolve.clients import (
     draft_clients,
 )
 from testbed.topology.resolve.content import (
-    check_algorithms,
     check_filters,
     check_options,
     complete_publications,

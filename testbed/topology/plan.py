@@ -65,7 +65,7 @@ class Broker(msgspec.Struct, omit_defaults=True):
     address: str
     port: int
     options: dict[str, Any] = {}  # broker_grpc.core.options.BrokerOptions, by name
-    algorithm: dict[str, Any] = {}  # {"name": "grape", ...}; empty = plain routing
+    algorithm: dict[str, Any] = {}  # {"name": ..., its parameters}; empty = content-based routing
     group: str = ""
     on_crash: Literal["abort", "continue", "restart"] = "abort"
     seed: int = 0

@@ -6,13 +6,14 @@ import os
 import typing
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_grpc.client.machine import ClientMachine
 from broker_grpc.content.language import parse_filter
-from broker_grpc.core.config import BrokerProcessConfig, Neighbour
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import (
     CloseLink,
@@ -25,8 +26,6 @@ from broker_grpc.machine import (
     unfolded,
 )
 from broker_grpc.protocols.contentbased.broker import Broker
-from broker_grpc.protocols.contentbased.layer import Layer
-from broker_grpc.protocols.relocation.algorithms import layer_of
 from broker_grpc.registry import machine_of
 from protos import messages
 from protos.envelope import TYPE_OF, encode
@@ -142,8 +141,8 @@ REASONS = ("the overlay is not a tree", "no answer to heartbeats", "input queue 
 @settings(max_examples=EXAMPLES)
 @given(stimuli=st.lists(STIMULI, max_size=12))
 def test_a_broker_survives_any_message(options: str, algorithm: str, stimuli: list[Any]) -> None:
-    layer: Layer | None = layer_of(ALGORITHMS[algorithm])
-    broker = Broker("B1", OPTIONS[options], layer=layer)
+    chosen = msgspec.to_builtins(OPTIONS[options])
+    broker = machine_of(BrokerProcessConfig("B1", "", options=chosen, algorithm=ALGORITHMS[algorithm]))
     kinds = {"B2": "broker", "B3": "broker", "c": "client", "d": "client"}
     for peer, kind in kinds.items():
         broker.handle(0, PeerUp(peer, kind, 1))  # type: ignore[arg-type]
@@ -178,8 +177,8 @@ def test_a_client_survives_any_message(stimuli: list[Any]) -> None:
 def test_the_machines_of_topic_connected_overlays_survive_any_message(
     algorithm: dict[str, Any], stimuli: list[Any]
 ) -> None:
-    neighbours = [Neighbour("B2", "10.0.0.2:5000"), Neighbour("B3", "10.0.0.3:5000")]
-    config = BrokerProcessConfig("B1", "10.0.0.1:5000", neighbours, algorithm=algorithm)
+    book = {"B2": "10.0.0.2:5000", "B3": "10.0.0.3:5000"}
+    config = BrokerProcessConfig("B1", "10.0.0.1:5000", address_book=book, algorithm=algorithm)
     machine = machine_of(config)
     kinds = {"B2": "broker", "B3": "broker", "c": "client", "d": "client"}
     for peer, kind in kinds.items():

@@ -144,7 +144,7 @@ def test_build_names_an_unknown_option():
         machine_of(BrokerProcessConfig("B1", "127.0.0.1:0", options={"speed": 3}))
     with pytest.raises(BrokerError, match="subscription_covering"):
         machine_of(BrokerProcessConfig("B1", "127.0.0.1:0", options={"subscription_covering": "sometimes"}))
-    with pytest.raises(BrokerError):
+    with pytest.raises(BrokerError, match="no algorithm 'magic'"):
         machine_of(BrokerProcessConfig("B1", "127.0.0.1:0", algorithm={"name": "magic"}))
 
 

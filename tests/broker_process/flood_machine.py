@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from types import SimpleNamespace
 
 import msgspec
 
+from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import LanguageError, ProtocolError
 from broker_grpc.machine import (
     DeadlineReached,
@@ -103,10 +103,8 @@ class FloodMachine:
 
 
 async def main(data: bytes, control_fd: int) -> int:
-    values = msgspec.json.decode(data)
-    values["neighbours"] = [SimpleNamespace(**neighbour) for neighbour in values["neighbours"]]
-    config = SimpleNamespace(**values)
-    machine = FloodMachine(values["options"].get("tick_us", 0))
+    config = msgspec.json.decode(data, type=BrokerProcessConfig)
+    machine = FloodMachine(config.options.get("tick_us", 0))
     return await BrokerProcess(config, machine, control_fd).run()
 
 

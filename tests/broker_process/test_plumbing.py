@@ -173,6 +173,16 @@ async def test_only_a_neighbour_may_open_a_link(broker: BrokerNode) -> None:
         await Poker(broker.address, "alice", method=LINK).greet(kind="client")
 
 
+async def test_a_broker_of_the_address_book_may_open_a_link(tmp_path: Path) -> None:
+    second = BrokerNode(tmp_path, "B2")
+    first = BrokerNode(tmp_path, "B1", [{"id": "B2", "address": second.address, "dial": True}])
+    second.config["address_book"] = {"B1": first.address, "B2": second.address}
+    first.start(), second.start()
+    await second.wait_for(links=1)
+    assert [link["peer"] for link in second.status()["links"]] == ["B1"], "itself is no other"
+    assert [first.stop(), second.stop()] == [0, 0]
+
+
 async def test_a_broker_that_claims_anothers_id_is_refused(tmp_path: Path) -> None:
     elsewhere = {"id": "B2", "address": "127.0.0.2:1", "dial": False}
     node = BrokerNode(tmp_path, "B1", [elsewhere]).start()

@@ -11,13 +11,16 @@ import time
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
+from broker_grpc.core.config import BrokerProcessConfig
 from testbed.emulation.runner.child import Birth, limit_resources
 from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
 from testbed.emulation.runner.processes import Process, Processes, killed_for_memory
+from testbed.run.configs import BrokerConfigs
 from testbed.run.fidelity import read_events
 from testbed.run.stimuli import ProcessEnded, ProcessReady, Stimulus
 from testbed.topology.plan import Event, Program
@@ -37,6 +40,20 @@ def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:
         assert events[-1] == "STOPPED"
     assert runner.pids() == []
     assert not (runner.folder.path / "deployment.json").exists()
+
+
+def test_a_real_broker_is_told_what_a_simulated_one_is(tmp_path: Path) -> None:
+    """Where its log goes and how its clock runs come on top."""
+    plan = chain(options={"matching_us": 3})
+    runner = Runner(plan, tmp_path)
+    assert runner.end() == 0
+    simulated = BrokerConfigs(plan)
+    for broker in ("B1", "B2", "B3"):
+        written = (runner.folder.path / "processes" / f"{broker}.json").read_bytes()
+        told = msgspec.json.decode(written, type=BrokerProcessConfig)
+        assert told.events == str(runner.folder.events / f"{broker}.jsonl")
+        told.events, told.epoch_offset_us = "", 0
+        assert told == simulated.broker_config(broker, incarnation=1)
 
 
 def test_a_crash_aborts_and_is_noticed_at_once(tmp_path: Path) -> None:

@@ -232,7 +232,7 @@ def test_no_publication_is_lost_while_grape_moves_publishers() -> None:
 @pytest.mark.parametrize("bad", [{"weight": 101}, {"prioritise": "cost"}, {"threshold": 0}])
 def test_bad_settings_are_refused_by_name(bad: dict[str, object]) -> None:
     from broker_grpc.errors import BrokerError
-    from broker_grpc.protocols.relocation.settings import settings as read
+    from broker_grpc.registry import registry
 
     with pytest.raises(BrokerError, match="grape"):
-        read({"name": "grape", **bad})
+        registry().settings({"name": "grape", **bad})

@@ -266,7 +266,7 @@ def test_pop_ends_where_no_neighbour_outweighs_the_rest(seed: int) -> None:
 @pytest.mark.parametrize("bad", [{"threshold": 0}, {"newest_weight": 2.0}, {"nonsense": 1}])
 def test_bad_settings_are_refused_by_name(bad: dict[str, float]) -> None:
     from broker_grpc.errors import BrokerError
-    from broker_grpc.protocols.relocation.settings import settings as read
+    from broker_grpc.registry import registry
 
     with pytest.raises(BrokerError, match="pop"):
-        read({"name": "pop", **bad})
+        registry().settings({"name": "pop", **bad})

@@ -33,7 +33,11 @@ VIOLATIONS = {
     ),
     "broker_grpc/core/intruder.py": (
         "import broker_grpc.protocols.contentbased.broker",
-        "process <- registry <- protocols <- core <- content <- machine",
+        "machine <- content <- core <- registry <- protocols, process",
+    ),
+    "testbed/run/intruder.py": (
+        "import broker_grpc.protocols.relocation.pop",
+        "Only the registry finds a protocol, and it knows none by name",
     ),
     "testbed/simulation/intruder.py": (
         "import testbed.emulation.runner.body",

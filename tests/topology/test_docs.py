@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 import typing
 from pathlib import Path
+from typing import Any
 
+import msgspec
+import pytest
+
+from broker_grpc.registry import Entry, Registry, own_plugs
 from testbed.topology.file.docs import PAGE, SCHEMA, main, models_in_order, page_text, schema_text
 from testbed.topology.file.schema import TopologyFile
 
@@ -51,3 +56,51 @@ def test_the_smallest_file_of_the_page_is_good(tmp_path: Path) -> None:
 
     text = page_text().partition("```yaml\n")[2].partition("```")[0]
     assert len(load_plan_text(text).brokers) == 2
+
+
+# ---------------------------------------------------------------- protocols
+
+PROTOCOLS = Registry(own_plugs())
+
+
+def offered_behind(name: str) -> dict[str, Any]:
+    """What an editor offers when the name is there: the properties of the branches whose `if` holds."""
+    definitions = json.loads(schema_text())["$defs"]
+    offered: dict[str, Any] = {}
+    for branch in definitions["Algorithm"]["allOf"]:
+        if branch["if"].get("properties") == {"name": {"const": name}}:
+            offered |= definitions[branch["then"]["$ref"].removeprefix("#/$defs/")]["properties"]
+    return offered
+
+
+@pytest.mark.parametrize("entry", [*PROTOCOLS], ids=PROTOCOLS.names())
+def test_an_editor_completes_the_parameters_of_a_protocol(entry: Entry) -> None:
+    offered = offered_behind(entry.name)
+    assert offered["name"] == {"const": entry.name}
+    assert set(offered) == {"name", *entry.settings.__struct_fields__}
+    defaults = msgspec.to_builtins(entry.settings())
+    for name, value in defaults.items():
+        field = offered[name]
+        assert field["default"] == value, name
+        assert field["description"], name
+        assert "type" in field or value in field["enum"], name
+        assert field.get("unit") == "µs" or not name.endswith("_us"), name
+
+
+def test_every_algorithm_of_the_schema_is_one_of_the_protocols_or_of_another_package() -> None:
+    schema = json.loads(schema_text())
+    group, item = schema["$defs"]["BrokerGroup"], schema["$defs"]["BrokerItem"]
+    assert schema["properties"]["algorithm"]["$ref"] == "#/$defs/Algorithm"
+    for section in (group, item):
+        assert {"$ref": "#/$defs/Algorithm"} in section["properties"]["algorithm"]["anyOf"]
+    names = schema["$defs"]["Algorithm"]["properties"]["name"]["anyOf"]
+    assert [one["const"] for one in names[:-1]] == PROTOCOLS.names()
+    assert names[-1]["type"] == "string"
+
+
+def test_every_parameter_is_on_the_page() -> None:
+    sections = page_text().partition("## Algorithms")[2].split("\n### ")[1:]
+    assert [section.partition("\n")[0] for section in sections] == PROTOCOLS.names()
+    for section, entry in zip(sections, PROTOCOLS, strict=True):
+        for name in entry.settings.__struct_fields__:
+            assert f"| `{name}` |" in section

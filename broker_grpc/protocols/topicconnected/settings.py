@@ -7,26 +7,29 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from broker_grpc.core.parameters import Microseconds
+
 RHO = 3.0  # section VI, after Onus and Richa
 COVERAGE = 3  # lambda, section V-G
 
 
-class TopicBrokerSettings(
-    msgspec.Struct, forbid_unknown_fields=True, tag_field="name", tag="topic_connected"
-):
+class TopicBrokerSettings(msgspec.Struct, forbid_unknown_fields=True):
     coordinator: Annotated[str, Meta(description="id of the broker that runs the coordinator")] = ""
     topics: Annotated[list[str], Meta(description="interests besides those of its clients")] = []
-    heartbeat_interval_us: Annotated[int, Meta(ge=1, description="between two heartbeats")] = 1_000_000
+    heartbeat_interval_us: Annotated[Microseconds, Meta(ge=1, description="between two heartbeats")] = (
+        1_000_000
+    )
     interest_delay_us: Annotated[
-        int, Meta(ge=0, description="changed interests of clients are collected so long, then told")
+        Microseconds, Meta(ge=0, description="changed interests of clients are collected so long, then told")
     ] = 100_000
     carry_us: Annotated[
-        int, Meta(ge=0, description="a topic without interest is forwarded so long: the repair comes first")
+        Microseconds,
+        Meta(ge=0, description="a topic without interest is forwarded so long: the repair comes first"),
     ] = 10_000_000
     remembered: Annotated[int, Meta(ge=1, description="publications known again as duplicates")] = 100_000
 
 
-class CoordinatorSettings(msgspec.Struct, forbid_unknown_fields=True, tag_field="name", tag="coordinator"):
+class CoordinatorSettings(msgspec.Struct, forbid_unknown_fields=True):
     maintenance: Annotated[
         Literal["shadow", "naive", "low-oda"], Meta(description="how a round of churn is repaired")
     ] = "shadow"
@@ -35,9 +38,10 @@ class CoordinatorSettings(msgspec.Struct, forbid_unknown_fields=True, tag_field=
     backups: Annotated[
         Literal["primal-dual", "greedy"], Meta(description="how shadow builds backup sets")
     ] = "primal-dual"
-    heartbeat_timeout_us: Annotated[int, Meta(ge=1, description="a broker silent for so long has left")] = (
-        3_000_000
-    )
+    heartbeat_timeout_us: Annotated[
+        Microseconds, Meta(ge=1, description="a broker silent for so long has left")
+    ] = 3_000_000
     gather_us: Annotated[
-        int, Meta(ge=0, description="at its start it hears brokers so long before it decides anything")
+        Microseconds,
+        Meta(ge=0, description="at its start it hears brokers so long before it decides anything"),
     ] = 2_000_000

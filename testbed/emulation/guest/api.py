@@ -29,6 +29,7 @@ from testbed.emulation.guest.client import Connection, Message, connect
 from testbed.emulation.guest.control import ControlFolder
 from testbed.emulation.guest.errors import GuestDied, GuestTimeout
 from testbed.emulation.guest.handle import GuestHandle
+from testbed.emulation.guest.inside.mounts import is_hidden
 from testbed.emulation.guest.keeper import CONSOLE_FD, LINE_FD
 from testbed.emulation.guest.process import Finished, GuestProcess
 from testbed.emulation.guest.spec import GuestSpec
@@ -69,6 +70,8 @@ class Guest(GuestHandle):
     def _setup(self) -> Message:
         """What the first process inside reads."""
         shared: list[Path | str] = [REPOSITORY, sys.prefix, sys.base_prefix, self.spec.cwd, *self.spec.shared]
+        # Packages of others, with protocols perhaps, can be anywhere; what is not hidden need not be told.
+        shared += [folder for folder in sys.path if os.path.isdir(folder) and is_hidden(folder)]
         return {
             "clock": self.spec.clock,
             "hostname": self.spec.hostname,

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from broker_grpc.core.config import BrokerProcessConfig
+from broker_grpc.registry import machine_of
 from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
@@ -280,10 +282,13 @@ class Body:
 
 
 def warm_up(plan: Plan) -> None:
-    """Import all that children need, so that they share it. Nothing of gRPC may be started here."""
+    """Import all that children need, so that they share it. Nothing of gRPC may be started here.
+
+    Of the machines the plain one, which most are or build on; those who are another import it themselves.
+    """
     if plan.brokers:
         importlib.import_module("broker_grpc.process.process")
-        importlib.import_module("broker_grpc.protocols.contentbased.broker")
+        machine_of(BrokerProcessConfig("", ""))
     if plan.clients:
         importlib.import_module("testbed.workload.driver")
 

@@ -78,6 +78,7 @@ class Processes:
         self._looked: Callable[[Look], None] | None = None
         self._look_by_us: int | None = None
         self._exit_watch: dict[int, Callable[[int, str], None]] = {}
+        self._broker_configs = configs.BrokerConfigs(plan)
         self._configs = folder.path / "processes"
         self._configs.mkdir(exist_ok=True)
         self._killed_for_memory = killed_for_memory()
@@ -99,12 +100,11 @@ class Processes:
             self._start_clients(node, clients)
 
     def _start_broker(self, id: str) -> None:
-        broker = self.brokers[id]
-        config = configs.broker_config(
-            self.plan, broker, self._next_incarnation(id), self.folder.events,
-            self.clock.epoch_offset_us, self.tls.get(id),
-        )  # fmt: skip
-        self._fork(Birth(0, id, "broker", broker.node, "", self._write_config(id, config)))
+        events = str(self.folder.events / f"{id}.jsonl")
+        config = self._broker_configs.broker_config(
+            id, self._next_incarnation(id), events, self.clock.epoch_offset_us, self.tls.get(id)
+        )
+        self._fork(Birth(0, id, "broker", self.brokers[id].node, "", self._write_config(id, config)))
 
     def _start_clients(self, node: str, clients: list[str]) -> None:
         driver = configs.driver_id(node)
@@ -153,7 +153,7 @@ class Processes:
         self._incarnations[id] = self._incarnations.get(id, 0) + 1
         return self._incarnations[id]
 
-    def _write_config(self, id: str, config: configs.Config) -> str:
+    def _write_config(self, id: str, config: object) -> str:
         path = self._configs / f"{id}.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(config), indent=1))
         return str(path)

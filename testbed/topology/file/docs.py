@@ -1,7 +1,8 @@
 """docs/topology-file.md and docs/topology.schema.json, from the schema's models.
 
-python -m testbed.topology.file.docs            write both
-python -m testbed.topology.file.docs --check    fail when they are not what the models give
+python -m testbed.topology.file.docs                write both
+python -m testbed.topology.file.docs --check        fail when they are not what the models give
+python -m testbed.topology.file.docs --installed    print the schema with the protocols of other packages too
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import typing
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from broker_grpc.core.options import BrokerOptions
+from broker_grpc.registry import Registry, own_plugs, registry
 from testbed.topology.file import quantities
+from testbed.topology.file.protocol_docs import algorithms_text, parameter_table, with_algorithms
 from testbed.topology.file.quantities import Kind
 from testbed.topology.file.schema import TopologyFile
 from testbed.topology.file.schema.base import Section
-from testbed.topology.resolve.content import algorithms
 from testbed.workload.sources import SOURCES
 
 FOLDER = Path(__file__).parents[3] / "docs"
@@ -39,6 +40,9 @@ tells every mistake with line and column; `testbed topology show FILE` draws it;
 --dry-run` prints the resolved plan. For completion in an editor, name the schema in the first line:
 
     # yaml-language-server: $schema=../docs/topology.schema.json
+
+It knows the algorithms of this project. `python -m testbed.topology.file.docs --installed` prints one that
+knows those of other packages too.
 
 The smallest file:
 
@@ -78,7 +82,7 @@ def page_text() -> str:
     parts = [INTRODUCTION, units_text()]
     for model in models_in_order(TopologyFile):
         parts.append(model_text(model))
-    parts += [sources_text(), options_text(), algorithms_text()]
+    parts += [sources_text(), options_text(), algorithms_text(Registry(own_plugs()))]
     return "\n".join(parts)
 
 
@@ -193,35 +197,19 @@ def sources_text() -> str:
 def options_text() -> str:
     """The broker's options, read from where they are declared."""
     lines = ["## Broker options", "", "What `options` of brokers can say. Times are in microseconds.", ""]
-    return "\n".join([*lines, *struct_table(BrokerOptions)]) + "\n"
+    return "\n".join([*lines, *parameter_table(BrokerOptions)]) + "\n"
 
 
-def algorithms_text() -> str:
-    """Parameters of the algorithms, read from where they are declared."""
-    out = ["## Algorithms", "", "What `algorithm: {name: ...}` can say. Times are in microseconds.", ""]
-    for name, kind in algorithms().items():
-        out += [f"### {name}", "", *struct_table(kind), ""]
-    return "\n".join(out)
-
-
-def struct_table(kind: type[msgspec.Struct]) -> list[str]:
-    """Field, default and meaning of a struct with annotated fields."""
-    hints = typing.get_type_hints(kind, include_extras=True)
-    lines = ["| name | default | meaning |", "|---|---|---|"]
-    defaults = kind()
-    for name in kind.__struct_fields__:
-        meanings = [getattr(meta, "description", None) for meta in getattr(hints[name], "__metadata__", ())]
-        value = json.dumps(getattr(defaults, name)).replace('"', "")
-        lines.append(f"| `{name}` | `{value}` | {next((m for m in meanings if m), '')} |")
-    return lines
-
-
-def schema_text() -> str:
-    schema = TopologyFile.model_json_schema()
+def schema_text(protocols: Registry | None = None) -> str:
+    """The committed one has the protocols of this project."""
+    schema = with_algorithms(TopologyFile.model_json_schema(), protocols or Registry(own_plugs()))
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
 
 def main(arguments: list[str]) -> int:
+    if "--installed" in arguments:
+        print(schema_text(registry()), end="")
+        return 0
     wanted = {PAGE: page_text(), SCHEMA: schema_text()}
     if "--check" not in arguments:
         for path, text in wanted.items():

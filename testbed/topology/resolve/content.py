@@ -13,7 +13,6 @@ import msgspec
 from broker_grpc.content.language import parse_filter
 from broker_grpc.core.options import BrokerOptions, broker_options
 from broker_grpc.errors import BrokerError
-from broker_grpc.registry import Settings, settings
 from testbed.errors import InputError, did_you_mean
 from testbed.topology.file.quantities import describe_type
 from testbed.topology.file.schema import TopologyFile
@@ -71,39 +70,6 @@ def check_options(file: TopologyFile, drafts: list[BrokerDraft], report: Report)
     for path, options in layers.items():
         for name, value in options.items():
             _check_option(name, value, (*path, name), report)
-
-
-def check_algorithms(file: TopologyFile, drafts: list[BrokerDraft], report: Report) -> None:
-    """The file's algorithm and those that groups and items have in its place."""
-    layers: dict[Steps, dict[str, Any] | None] = {("algorithm",): file.algorithm}
-    for draft in drafts:
-        layers[(*draft.path, "algorithm")] = draft.spec.algorithm
-        layers[(*draft.path, "items", draft.id, "algorithm")] = draft.item.algorithm
-    for path, algorithm in layers.items():
-        if algorithm:
-            _check_algorithm(algorithm, path, report)
-
-
-def algorithms() -> dict[str, type[msgspec.Struct]]:
-    """Settings of each algorithm by its name."""
-    return {str(kind.__struct_config__.tag): kind for kind in typing.get_args(Settings)}
-
-
-def _check_algorithm(algorithm: dict[str, Any], path: Steps, report: Report) -> None:
-    known = algorithms()
-    name = str(algorithm.get("name", ""))
-    if name not in known:
-        report.unknown((*path, "name"), "algorithm", name, known)
-        return
-    fields = known[name].__struct_fields__
-    strange = [key for key in algorithm if key not in fields and key != "name"]
-    for key in strange:
-        hint = shortened(did_you_mean(key, fields))
-        report.add((*path, key), f"algorithm {name} has no parameter {key!r}", hint, key=True)
-    try:
-        settings({key: value for key, value in algorithm.items() if key not in strange})
-    except BrokerError as error:
-        report.add(path, str(error), "see docs/topology-file.md", key=True)
 
 
 _EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", "float": "a number"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from broker_grpc.registry import registry
 from testbed.topology.file.schema import TopologyFile
 from testbed.topology.file.schema.overlay import OverlaySpec
 from testbed.topology.generators.nearest import nearest_tree
@@ -41,7 +42,7 @@ def build_overlay(
     elif generator is not None:
         edges += generated(generator, ids, file.overlay, Draw(file.seed, "overlay"))
     edges = _without_doubles(edges)
-    check_overlay(ids, edges, file.overlay, generator, report)
+    check_overlay(ids, edges, file.overlay, generator, cycles_allowed(file.overlay, brokers), report)
     return [OverlayLink(a, b) for a, b in edges]
 
 
@@ -160,11 +161,18 @@ def _without_doubles(edges: list[Edge]) -> list[Edge]:
     return out
 
 
+def cycles_allowed(spec: OverlaySpec, brokers: list[Broker]) -> bool:
+    """As the file says; where it says nothing, if no broker's protocol needs a tree."""
+    if "cycles" in spec.model_fields_set:
+        return spec.cycles == "allow"
+    return all(registry().overlay(broker.algorithm) == "any" for broker in brokers)
+
+
 def check_overlay(
-    ids: list[str], edges: list[Edge], spec: OverlaySpec, generator: str | None, report: Report
+    ids: list[str], edges: list[Edge], spec: OverlaySpec, generator: str | None, cycles: bool, report: Report
 ) -> None:
     path = ("overlay",)
-    if spec.cycles == "refuse":
+    if not cycles:
         cycle = find_cycle(ids, edges)
         if cycle:
             text = " - ".join([*cycle[:12], "..."] if len(cycle) > 12 else [*cycle, cycle[0]])

@@ -100,11 +100,13 @@ def _tell_frequency() -> None:
 def share(folders: list[str]) -> None:
     """Let the host's folders show through where a private mount hides them; outer ones first."""
     for folder in sorted(set(folders)):
-        if _is_hidden(folder):
+        if is_hidden(folder):
             os.makedirs(folder, exist_ok=True)
             libc.mount("none", folder, "hostfs", folder)
 
 
-def _is_hidden(folder: str) -> bool:
+def is_hidden(folder: str) -> bool:
+    """Whether a private mount of the guest lies over this folder of the host."""
     private = [mounted for mounted, _ in PRIVATE]
+    folder = os.path.abspath(folder)
     return any(os.path.commonpath([folder, mounted]) == mounted and folder != mounted for mounted in private)

@@ -38,7 +38,9 @@ class TopologyFile(Section):
     )
     overlay: OverlaySpec = Field(default=OverlaySpec(), description="links between brokers")
     algorithm: dict[str, Any] = Field(
-        default={}, description="what runs above routing, e.g. {name: grape, ...}; empty is plain routing"
+        default={},
+        description="the protocol of the brokers and its parameters, {name: ..., ...}, see Algorithms; "
+        "empty is content-based routing",
     )
     workload: dict[Id, Publications] = Field(
         default={}, description="publication sources, to name in `publish`"

@@ -33,6 +33,8 @@ class OverlaySpec(Section):
         default=0, validate_default=False, description="largest degree of a random tree; 0 is any"
     )
     cycles: Literal["refuse", "allow"] = Field(
-        default="refuse", description="content-based routing needs a tree; allow for algorithms that do not"
+        default="refuse",
+        description="content-based routing needs a tree; allow for algorithms that do not (the default where "
+        "every broker's algorithm takes any overlay)",
     )
     connected: bool = Field(default=True, description="refuse an overlay in several parts")
