@@ -13,8 +13,8 @@ from typing import cast
 
 import pytest
 
+from broker_grpc.process.clock import RunClock
 from testbed.emulation.runner.child import Birth, limit_resources
-from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
 from testbed.emulation.runner.processes import Process, Processes, killed_for_memory
@@ -75,7 +75,7 @@ def test_a_dead_process_is_over_though_something_of_it_holds_its_line(tmp_path: 
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     heard: list[Stimulus] = []
-    clock = RunClock.start()
+    clock = RunClock()
     loop = Loop(clock)
     with theirs:
         nursery = cast("Nursery", theirs)  # the loop only wants a descriptor of it

@@ -10,11 +10,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from broker_grpc.process.clock import RunClock
 from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
 from testbed.emulation.runner.certificates import VISITOR, Certificates
-from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.conductor import Conductor
 from testbed.emulation.runner.journal import Journal
 from testbed.emulation.runner.loop import Loop
@@ -44,12 +44,12 @@ class Body:
         self.folder = folder
         self.plan = folder.read_plan()
         self.manifest = folder.read_manifest()
-        self.clock = RunClock.start()
+        self.clock = RunClock()
         self.loop = Loop(self.clock)
         self.reporter = Reporter(self.clock)
         self.journal = Journal(folder.events / "harness.jsonl")
         self.network = make_network(
-            self.plan, folder, clock=self.manifest.clock, epoch_offset_us=self.clock.epoch_offset_us
+            self.plan, folder, clock=self.manifest.clock, epoch_offset_us=self.clock.offset_us
         )
         self.conductor = Conductor(
             self.plan, self.clock, self.loop, self.network, self.journal, self.reporter,

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
+from broker_grpc.process.clock import RunClock
 from testbed.emulation.runner.child import Birth
-from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
 from testbed.errors import RunFailed
@@ -102,7 +102,7 @@ class Processes:
         broker = self.brokers[id]
         config = configs.broker_config(
             self.plan, broker, self._next_incarnation(id), self.folder.events,
-            self.clock.epoch_offset_us, self.tls.get(id),
+            self.clock.offset_us, self.tls.get(id),
         )  # fmt: skip
         self._fork(Birth(0, id, "broker", broker.node, "", self._write_config(id, config)))
 
@@ -111,7 +111,7 @@ class Processes:
         process = self.alive.get(driver)
         if process is None:
             config = configs.driver_config(
-                self.plan, node, self.folder.events, self.clock.epoch_offset_us, self.tls.get(driver)
+                self.plan, node, self.folder.events, self.clock.offset_us, self.tls.get(driver)
             )
             self._next_incarnation(driver)
             birth = Birth(0, driver, "driver", node, "", self._write_config(driver, config))
