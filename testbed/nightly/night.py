@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testbed.nightly.child import State, Tick, reproduce
+from testbed.nightly.bounded_process import State, Tick, reproduce
 from testbed.nightly.choice import Choice, Reproduction
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison, judge

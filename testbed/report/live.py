@@ -15,7 +15,7 @@ from typing import Any
 
 from testbed.report.event_log import Tail, decode
 from testbed.report.live_tables import LiveTables
-from testbed.report.page import ASSETS, command, page, path_word
+from testbed.report.page_frame import ASSETS, command, page, path_word
 from testbed.report.run_data import RunData, drawn_faults, read_about
 from testbed.report.run_page import run_body
 from testbed.run.folder import RunFolder

@@ -23,7 +23,7 @@ from testbed.emulation.runner.processes import Processes
 from testbed.emulation.runner.progress import Reporter
 from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
-from testbed.errors import TestbedError
+from testbed.errors import explain
 from testbed.run import fidelity, stimuli
 from testbed.run.folder import RunFolder
 from testbed.run.reserve import is_full, release
@@ -37,7 +37,7 @@ class Interrupted(Exception):
     """Somebody wants the run to end while it is still being set up."""
 
 
-class Body:
+class EmulatedRun:
     """Owns everything a run creates. `run` always ends with a readable folder and nothing left behind."""
 
     def __init__(self, folder: RunFolder, make_network: NetworkFactory, lifeline: int | None = None) -> None:
@@ -286,14 +286,3 @@ def warm_up(plan: Plan) -> None:
         importlib.import_module("broker_grpc.protocols.contentbased.broker")
     if plan.clients:
         importlib.import_module("testbed.workload.driver")
-
-
-def explain(error: Exception) -> str:
-    """One sentence for people; what only a programmer understands is in the runner's log."""
-    if isinstance(error, TestbedError):
-        return f"{error} (fix: {error.hint})" if error.hint else str(error)
-    if isinstance(error, OSError) and error.strerror:
-        where = f" ({error.filename})" if error.filename else ""
-        return f"{error.strerror}{where}"
-    traceback.print_exception(error)
-    return f"{type(error).__name__}: {error}"
