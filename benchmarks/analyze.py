@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from testbed.analysis.sample.run import make_run
+from testbed.analysis.sample.run_folder import make_run
 
 GOAL_S = 12.0
 

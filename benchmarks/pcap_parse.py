@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.analysis.sample.wire import frame, pcap_bytes
+from testbed.analysis.sample.packets import frame, pcap_bytes
 from testbed.analysis.wire.reader import Part, packets
 
 GOAL = 20

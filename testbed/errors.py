@@ -7,6 +7,7 @@ print one or two lines (what, where, how to fix it) and a program can read them.
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -61,3 +62,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, names, n=1)
     listing = "known: " + ", ".join(names) if names else "none are known"
     return f"did you mean {near[0]!r}? ({listing})" if near else listing
+
+
+def explain(error: Exception) -> str:
+    """One sentence for people; what only a programmer understands is in the runner's log."""
+    if isinstance(error, TestbedError):
+        return f"{error} (fix: {error.hint})" if error.hint else str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror}{where}"
+    traceback.print_exception(error)
+    return f"{type(error).__name__}: {error}"

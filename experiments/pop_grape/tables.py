@@ -15,9 +15,9 @@ SECONDS = WINDOW_US // 1_000_000
 
 def evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Evidence]:
     """In the order of the runs. A run whose logs and wire do not agree is not measured: it is an error."""
-    from testbed.analysis.spark.interruptible import apart
+    from testbed.analysis.spark.interruptible import interruptibly
 
-    return apart(lambda: _evidences(runs, master, say))
+    return interruptibly(lambda: _evidences(runs, master, say))
 
 
 def _evidences(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Evidence]:

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from testbed.analysis.pipeline import analyze
     from testbed.analysis.result import Analysis
-    from testbed.analysis.sources.folder import read_records
     from testbed.analysis.sources.pcap import read_grpc, read_pcap, register
+    from testbed.analysis.sources.run_records import read_records
 
 _HOMES = {
     "Analysis": "testbed.analysis.result",
     "analyze": "testbed.analysis.pipeline",
     "read_grpc": "testbed.analysis.sources.pcap",
     "read_pcap": "testbed.analysis.sources.pcap",
-    "read_records": "testbed.analysis.sources.folder",
+    "read_records": "testbed.analysis.sources.run_records",
     "register": "testbed.analysis.sources.pcap",
 }
 __all__ = ["Analysis", "analyze", "read_grpc", "read_pcap", "read_records", "register"]

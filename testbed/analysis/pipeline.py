@@ -36,10 +36,10 @@ def analyze(
     loaded = load_runs(runs)
     begun = time.monotonic()
     session = spark or _start(master, loaded, say)
-    from testbed.analysis.body import Work
+    from testbed.analysis.queries import Queries
 
     started = time.monotonic()
-    analysis = Work(session, loaded, say).run(write)
+    analysis = Queries(session, loaded, say).run(write)
     analysis.seconds = {"spark_start": started - begun, "tables": time.monotonic() - started}
     return analysis
 
@@ -52,7 +52,7 @@ def _start(master: str, runs: list[Run], say: Progress) -> SparkSession:
     say("starting Spark")
     with ThreadPoolExecutor(1) as pool:
         starting = pool.submit(start, master, input_bytes(runs))
-        import testbed.analysis.body  # noqa: F401 - takes about as long as the JVM
+        import testbed.analysis.queries  # noqa: F401 - takes about as long as the JVM
 
         return starting.result()
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from testbed.analysis.evidence.checked import Verdict
+from testbed.analysis.evidence.check_result import CheckResult
 from testbed.analysis.evidence.runs import Run
 
 
@@ -19,7 +19,7 @@ class Analysis:
 
     runs: list[Run]
     tables: dict[str, pa.Table]
-    verdicts: dict[str, list[Verdict]]
+    verdicts: dict[str, list[CheckResult]]
     seconds: dict[str, float] = field(default_factory=dict)
 
     def frame(self, name: str, run: str | None = None) -> pd.DataFrame:
@@ -36,5 +36,5 @@ class Analysis:
         return pa.concat_tables([pq.read_table(file) for file in files])
 
     @property
-    def failed(self) -> list[tuple[str, Verdict]]:
+    def failed(self) -> list[tuple[str, CheckResult]]:
         return [(run, v) for run, verdicts in self.verdicts.items() for v in verdicts if v.failed]

@@ -32,7 +32,7 @@ def command(runs: tuple[str, ...], master: str, quiet: bool) -> int:
     with progress.status("reading run folders") as status:
         analysis = analyze(runs, master, progress=lambda text: status.update(text))
     if not quiet:
-        from testbed.analysis.terminal import show  # only now: pandas is imported while Spark starts
+        from testbed.analysis.printed_tables import show  # only now: pandas is imported while Spark starts
 
         show(analysis, Console())
         places = ", ".join(str(run.folder.tables) for run in analysis.runs[:3])

@@ -4,11 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from testbed.cli.client_options import client_id, client_options, is_address, run_inside, tls_files
+from testbed.cli.client_options import Connection, client_options, is_address
+
+if TYPE_CHECKING:
+    from protos.messages import Value
+
+    Attributes = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """What is published, and how: the verb's own options."""
+
+    content: tuple[str, ...]
+    advertise: str | None
+    payload: str
+    repeat: int
+    every: float
+    settle: float
+
+    def lines(self) -> list[str]:
+        return list(self.content) or [line for line in sys.stdin.read().splitlines() if line.strip()]
+
+    def argv(self) -> list[str]:
+        pace = ["--repeat", str(self.repeat), "--every", str(self.every), "--settle", str(self.settle)]
+        return [
+            "--payload",
+            self.payload,
+            *pace,
+            *(["--advertise", self.advertise] if self.advertise else []),
+        ]
+
+    def advertisements(self, publications: list[Attributes]) -> list[str]:
+        classes = sorted({str(attributes["class"]) for attributes in publications})
+        return [self.advertise] if self.advertise else [f"[class,eq,'{name}']" for name in classes]
 
 
 @click.command()
@@ -20,21 +54,7 @@ from testbed.cli.client_options import client_id, client_options, is_address, ru
 @click.option("--every", type=float, default=0.0, help="Seconds between two publications.")
 @click.option("--settle", type=float, default=0.5, help="Seconds for the advertisement to reach subscribers.")
 @client_options
-def command(
-    broker: str,
-    content: tuple[str, ...],
-    advertise: str | None,
-    payload: str,
-    repeat: int,
-    every: float,
-    settle: float,
-    client: str | None,
-    run: str | None,
-    node: str | None,
-    results: Path,
-    tls: tuple[Path, Path, Path] | None,
-    timeout: float,
-) -> int:
+def command(to: Connection, **options: Any) -> int:
     """Publish to a broker.
 
     BROKER is an address (host:port), or the id of a broker of a running deployment. CONTENT is one or more
@@ -46,34 +66,27 @@ def command(
       testbed pub B1 "[class,'STOCK'],[price,18.5]" --repeat 10 --every 0.5
       testbed pub B1 --run results/quickstart/latest < quotes.txt
     """
-    lines = list(content) or [line for line in sys.stdin.read().splitlines() if line.strip()]
-    if not is_address(broker):
-        rest = ["--payload", payload, "--repeat", str(repeat), "--every", str(every), "--settle", str(settle)]
-        rest += ["--id", client_id(client), "--timeout", str(timeout)]
-        rest += ["--advertise", advertise] if advertise else []
-        rest += ["--tls", *(str(path.resolve()) for path in tls)] if tls else []
-        return run_inside("pub", broker, run, node, results, [*rest, "--", *lines])
-    from broker_grpc.client.api import Client
+    how = Publishing(**options)
+    lines = how.lines()
+    if not is_address(to.broker):
+        return to.run_inside("pub", [*how.argv(), "--", *lines])
     from broker_grpc.content.language import parse_publication
 
-    parsed = [parse_publication(line) for line in lines]
-    classes = sorted({str(attributes["class"]) for attributes in parsed})
-    filters = [advertise] if advertise else [f"[class,eq,'{name}']" for name in classes]
-
-    async def publish() -> int:
-        files = tls_files(tls)
-        async with Client(broker, client_id(client), tls=files, connect_timeout_s=timeout) as publisher:
-            for text in filters:
-                await publisher.advertise(text)
-            await asyncio.sleep(settle)
-            published = 0
-            for attributes in parsed * repeat:
-                if published and every:
-                    await asyncio.sleep(every)
-                await publisher.publish(attributes, payload.encode())
-                published += 1
-        return published
-
-    count = asyncio.run(publish())
-    click.echo(f"published {count} to {broker} as {client_id(client)}", err=True)
+    count = asyncio.run(publish(to, how, [parse_publication(line) for line in lines]))
+    click.echo(f"published {count} to {to.broker} as {to.client}", err=True)
     return 0
+
+
+async def publish(to: Connection, how: Publishing, publications: list[Attributes]) -> int:
+    """How many were published."""
+    published = 0
+    async with to.open() as publisher:
+        for text in how.advertisements(publications):
+            await publisher.advertise(text)
+        await asyncio.sleep(how.settle)
+        for attributes in publications * how.repeat:
+            if published and how.every:
+                await asyncio.sleep(how.every)
+            await publisher.publish(attributes, how.payload.encode())
+            published += 1
+    return published

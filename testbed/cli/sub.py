@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from testbed.cli.client_options import client_id, client_options, is_address, run_inside, tls_files
+from testbed.cli.client_options import Connection, client_options, is_address
 
 if TYPE_CHECKING:
     from broker_grpc.client.api import Notification
+
+
+@dataclass(frozen=True)
+class Subscribing:
+    """What is subscribed to, and until when: the verb's own options."""
+
+    filters: tuple[str, ...]
+    count: int
+    wait: float
+    as_json: bool
+
+    def argv(self) -> list[str]:
+        return ["--count", str(self.count), "--wait", str(self.wait), *(["--json"] if self.as_json else [])]
 
 
 @click.command()
@@ -21,19 +34,7 @@ if TYPE_CHECKING:
 @click.option("--wait", type=float, default=0.0, help="Stop when none came for so many seconds (0: never).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with id, hops and delay.")
 @client_options
-def command(
-    broker: str,
-    filters: tuple[str, ...],
-    count: int,
-    wait: float,
-    as_json: bool,
-    client: str | None,
-    run: str | None,
-    node: str | None,
-    results: Path,
-    tls: tuple[Path, Path, Path] | None,
-    timeout: float,
-) -> int:
+def command(to: Connection, **options: Any) -> int:
     """Subscribe at a broker and print what comes.
 
     BROKER is an address (host:port), or the id of a broker of a running deployment. FILTERS are
@@ -44,35 +45,31 @@ def command(
       testbed sub 127.0.0.1:5000 "[class,eq,'STOCK'],[price,>,10]"
       testbed sub B3 "[class,eq,'STOCK']" --count 5 --json
     """
-    if not is_address(broker):
-        rest = ["--count", str(count), "--wait", str(wait)]
-        rest += ["--id", client_id(client), "--timeout", str(timeout)]
-        rest += ["--json"] if as_json else []
-        rest += ["--tls", *(str(path.resolve()) for path in tls)] if tls else []
-        return run_inside("sub", broker, run, node, results, [*rest, "--", *filters])
-    from broker_grpc.client.api import Client
-
-    async def subscribe() -> int:
-        files = tls_files(tls)
-        async with Client(broker, client_id(client), tls=files, connect_timeout_s=timeout) as subscriber:
-            for text in filters:
-                await subscriber.subscribe(text)
-            click.echo(f"subscribed at {broker} as {client_id(client)}", err=True)
-            received = 0
-            while not count or received < count:
-                try:
-                    notification = await asyncio.wait_for(anext(subscriber), wait or None)
-                except TimeoutError:
-                    break
-                received += 1
-                click.echo(shown(notification, as_json))
-        return received
-
-    received = asyncio.run(subscribe())
-    if count and received < count:
-        click.echo(f"{received} of {count} came, and then none for {wait:g} s", err=True)
+    how = Subscribing(**options)
+    if not is_address(to.broker):
+        return to.run_inside("sub", [*how.argv(), "--", *how.filters])
+    received = asyncio.run(subscribe(to, how))
+    if how.count and received < how.count:
+        click.echo(f"{received} of {how.count} came, and then none for {how.wait:g} s", err=True)
         return 1
     return 0
+
+
+async def subscribe(to: Connection, how: Subscribing) -> int:
+    """How many came, each printed as it came."""
+    received = 0
+    async with to.open() as subscriber:
+        for text in how.filters:
+            await subscriber.subscribe(text)
+        click.echo(f"subscribed at {to.broker} as {to.client}", err=True)
+        while not how.count or received < how.count:
+            try:
+                notification = await asyncio.wait_for(anext(subscriber), how.wait or None)
+            except TimeoutError:
+                break
+            received += 1
+            click.echo(shown(notification, how.as_json))
+    return received
 
 
 def shown(notification: Notification, as_json: bool) -> str:

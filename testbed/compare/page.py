@@ -8,10 +8,10 @@ from html import escape
 import pandas
 
 from testbed.compare.results import Changed, ResultDiff
-from testbed.compare.tables import TableDiff
+from testbed.compare.table_difference import TableDiff
 from testbed.compare.text import rows, summary
 from testbed.report.html_table import Prose, html_table
-from testbed.report.page import Section, badge, frame, page
+from testbed.report.page_frame import Section, badge, frame, page
 
 COLUMNS = {
     "column": "column", "rows": "rows that differ", "a": "A", "b": "B", "largest": "B - A",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pandas
 
-from testbed.compare.tables import TableDiff, compare_tables
+from testbed.compare.table_difference import TableDiff, compare_tables
 from testbed.errors import InputError
 
 Kind = Literal["run", "paper"]

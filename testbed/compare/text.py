@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from testbed.compare.results import Changed, ResultDiff
-from testbed.compare.tables import ColumnDiff, TableDiff
+from testbed.compare.table_difference import ColumnDiff, TableDiff
 
 
 def as_text(diff: ResultDiff) -> str:

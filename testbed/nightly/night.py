@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testbed.nightly.child import State, Tick, reproduce
+from testbed.nightly.bounded_process import State, Tick, reproduce
 from testbed.nightly.choice import Choice, Reproduction
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison, judge
@@ -68,10 +68,10 @@ def run_night(
     folder.mkdir(parents=True, exist_ok=True)
     history = read_history(folder / "history.jsonl")
     night = Night(time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)))
-    work = Work(folder, night.id, history, time.monotonic() + budget_s, say, tick, commit_of_code())
+    shift = NightShift(folder, night.id, history, time.monotonic() + budget_s, say, tick, commit_of_code())
     tonight: list[Row] = []
-    for reproduction in longest_waiting_first(choice.reproductions, history, work.unfinished):
-        ran, rows = work.run(reproduction)
+    for reproduction in longest_waiting_first(choice.reproductions, history, shift.unfinished):
+        ran, rows = shift.run(reproduction)
         say(f"{ran.name}: {ran.state}{f' in {ran.seconds:.0f} s' if ran.state == 'done' else ''}")
         if ran.detail:
             say(f"  {ran.detail}")
@@ -101,7 +101,9 @@ def last_seconds(name: str, history: Sequence[Row]) -> float:
 
 
 @dataclass
-class Work:
+class NightShift:
+    """Reproductions one after the other, as long as the night's time lasts."""
+
     folder: Path
     night: str
     history: list[Row]

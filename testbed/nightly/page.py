@@ -16,7 +16,7 @@ from testbed.nightly.judge import Comparison, Outcome
 from testbed.nightly.night import Night, Ran
 from testbed.report.html_table import Link, Prose, html_table
 from testbed.report.html_table import Outcome as Mark
-from testbed.report.page import Section, badge, badges, figure, frame, notice, page
+from testbed.report.page_frame import Section, badge, badges, figure, frame, notice, page
 from testbed.report.svg import COLOURS, Axis, Chart
 
 COLUMNS = {

@@ -10,7 +10,7 @@ import pandas
 
 from testbed.errors import TestbedError
 from testbed.report.html_table import Link, Outcome, html_table
-from testbed.report.page import Section, badge, badges, command, frame, instant, page, verdict_bar
+from testbed.report.page_frame import Section, badge, badges, command, frame, instant, page, verdict_bar
 from testbed.report.paper_page import OUTCOMES, manifest_of, verdicts_of
 from testbed.report.run_data import read_checks
 from testbed.report.run_page import checks_outcome

@@ -15,8 +15,8 @@ from typing import Any
 
 from testbed.report.event_log import Tail, decode
 from testbed.report.live_tables import live_tables
-from testbed.report.page import ASSETS, command, page, path_word
-from testbed.report.run_data import RunData, fault_windows, read_about
+from testbed.report.page_frame import ASSETS, command, page, path_word
+from testbed.report.run_data import RunData, drawn_faults, read_about
 from testbed.report.run_page import run_body
 from testbed.run.folder import RunFolder
 
@@ -65,7 +65,7 @@ class LivePage:
         manifest.last_us = manifest.last_us or live.last_us
         told = (w for w in self.warnings if w not in manifest.warnings)
         manifest.warnings = (*manifest.warnings, *told)
-        faults = fault_windows(live.faults, manifest.first_us, manifest.last_us)
+        faults = drawn_faults(live.faults, manifest.first_us, manifest.last_us)
         fidelity = self._folder.read_fidelity()
         run = RunData(self._folder, manifest, self._plan, fidelity, [], faults, about=self._about)
         return replace(run, live=live.tables())

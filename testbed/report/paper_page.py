@@ -14,7 +14,7 @@ import pandas
 from testbed.errors import InputError
 from testbed.figures.verdict import Verdict, read_verdicts
 from testbed.report.html_table import Outcome, Prose, html_table
-from testbed.report.page import (
+from testbed.report.page_frame import (
     Section,
     badge,
     badges,

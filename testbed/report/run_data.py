@@ -14,6 +14,7 @@ from protos.records import Fidelity, LogEvent, Manifest
 from testbed.errors import InputError
 from testbed.report.charts import Fault
 from testbed.report.event_log import decode
+from testbed.run.faults import fault_windows
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
@@ -103,25 +104,19 @@ def read_tables(folder: Path, problems: list[str]) -> dict[str, pandas.DataFrame
 
 def read_faults(events: Path, first_us: int, last_us: int) -> list[Fault]:
     """Windows of the harness's log."""
-    return fault_windows(_fault_events(events), first_us, last_us)
+    return drawn_faults(_fault_events(events), first_us, last_us)
 
 
-def fault_windows(events: Iterable[LogEvent], first_us: int, last_us: int) -> list[Fault]:
-    """One without an end lasts to the end of the run."""
-    opened: dict[tuple[str, str], int] = {}
-    found = []
-    for event in events:
-        key = event.type, event.detail
-        if event.kind == "FAULT_STARTED":
-            opened.setdefault(key, event.t_us)
-        elif key in opened:
-            found.append(_fault(key, opened.pop(key), event.t_us, first_us))
-    found += [_fault(key, start, last_us, first_us) for key, start in opened.items()]
-    return sorted(found, key=lambda f: f.start_s)
-
-
-def _fault(key: tuple[str, str], start_us: int, end_us: int, first_us: int) -> Fault:
-    return Fault((start_us - first_us) / 1e6, (end_us - first_us) / 1e6, " ".join(key).strip())
+def drawn_faults(events: Iterable[LogEvent], first_us: int, last_us: int) -> list[Fault]:
+    """Fault windows as charts draw them; one without an end lasts to the end of the run."""
+    return [
+        Fault(
+            (window.start_us - first_us) / 1e6,
+            ((last_us if window.end_us is None else window.end_us) - first_us) / 1e6,
+            f"{window.action} {window.target}".strip(),
+        )
+        for window in fault_windows(events)
+    ]
 
 
 def _fault_events(events: Path) -> list[LogEvent]:

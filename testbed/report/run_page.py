@@ -10,7 +10,7 @@ import pandas
 from testbed.report import charts
 from testbed.report.charts import Drawn, natural
 from testbed.report.html_table import Outcome, Prose, html_table
-from testbed.report.page import (
+from testbed.report.page_frame import (
     Section,
     badge,
     badges,

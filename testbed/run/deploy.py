@@ -20,8 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from protos.records import Fidelity, Manifest
-from testbed.emulation.runner.body import explain
-from testbed.errors import TestbedError
+from testbed.errors import TestbedError, explain
 from testbed.run.engine import Clock, Engine, Event, Options
 from testbed.run.folder import RunFolder, make_results
 from testbed.run.reserve import is_full, release, reserve

@@ -1,19 +1,27 @@
-"""Fault windows: from an action that disturbs the run to the look that shows it recovered."""
+"""Fault windows: from an action that disturbs the run to the look that shows it recovered.
+
+The harness writes them into its log (`FaultWindows`); whoever reads a log takes them from `fault_windows`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from protos.records import LogEvent
 from testbed.run.stimuli import Effect, Record
 
+LOSSES = frozenset({"kill", "stop", "leave", "crash"})  # of a process
 # An action on the left ends the windows on the right that are open on the same object.
-REPAIRS: dict[str, tuple[str, ...]] = {
-    "start": ("kill", "stop", "leave", "crash"),
-    "join": ("leave", "kill", "stop", "crash"),
-    "link_up": ("link_down",),
-    "heal": ("partition",),
+REPAIRS: dict[str, frozenset[str]] = {
+    "start": LOSSES,
+    "join": LOSSES,
+    "link_up": frozenset({"link_down"}),
+    "heal": frozenset({"partition"}),
 }
 OPENING = frozenset({"kill", "stop", "leave", "start", "restart", "join", "link_down", "partition"})
 RETURNS = frozenset({"start", "restart", "join"})  # they disturb until the overlay has taken the broker in
+CUTS = frozenset({"link_down", "partition"})  # of a path: TCP connections outlive them
 UNREPAIRED = "not repaired before the run ended"
 
 
@@ -57,6 +65,41 @@ def at_once(now_us: int, action: str, target: str, detail: str = "") -> list[Eff
         record(now_us, "FAULT_STARTED", action, target, detail),
         record(now_us, "FAULT_ENDED", action, target, detail),
     ]
+
+
+@dataclass(frozen=True)
+class FaultWindow:
+    """One fault as a log tells it."""
+
+    action: str
+    target: str
+    start_us: int
+    end_us: int | None  # None: nothing in the log ends it
+
+
+def fault_windows(events: Iterable[LogEvent]) -> list[FaultWindow]:
+    """The windows in a harness's log, in order of their start; events of other kinds are passed over.
+
+    A crash opens one as well, recorded as a fault (a broker's) or not. The same fault again while the first
+    lasts is one window. It ends with the record of its end, or when the process is in the overlay again.
+    """
+    opened: dict[tuple[str, str], int] = {}
+    found = []
+    for event in events:
+        if event.kind == "FAULT_STARTED":
+            opened.setdefault((event.type, event.detail), event.t_us)
+        elif event.kind == "CRASHED":
+            opened.setdefault(("crash", event.detail), event.t_us)
+        elif event.kind == "FAULT_ENDED":
+            for window in [window for window in opened if ends(event.type, event.detail, *window)]:
+                found.append(FaultWindow(*window, opened.pop(window), event.t_us))
+    found += [FaultWindow(*window, start_us, None) for window, start_us in opened.items()]
+    return sorted(found, key=lambda window: window.start_us)
+
+
+def ends(ended: str, where: str, action: str, target: str) -> bool:
+    """Whether the end of one fault is the end of another."""
+    return where == target and (ended == action or (ended in RETURNS and action in LOSSES))
 
 
 def record(now_us: int, kind: str, action: str, target: str, content: str = "") -> Effect:

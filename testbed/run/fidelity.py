@@ -10,11 +10,12 @@ from pathlib import Path
 import msgspec
 
 from protos.records import Fidelity, LogEvent, ProbeResult
+from testbed.run.faults import CUTS, FaultWindow, fault_windows
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan
 
 DEFAULT_LIMITS = {"virtual": (0.01, 200.0), "real": (0.05, 1000.0)}
-NETWORK_FAULTS = frozenset({"link_down", "partition", "reshape"})
+NETWORK_FAULTS = CUTS | {"reshape"}
 
 
 @dataclass(frozen=True)
@@ -113,25 +114,14 @@ def outside_faults(probes: Iterable[ProbeResult], events: Iterable[LogEvent]) ->
 
     Also for one round trip after the end of a fault: a packet may still be on the detour.
     """
-    windows = fault_windows(events)
-    return [probe for probe in probes if not any(overlaps(probe, *window) for window in windows)]
+    faults = [window for window in fault_windows(events) if window.action in NETWORK_FAULTS]
+    return [probe for probe in probes if not any(overlaps(probe, fault) for fault in faults)]
 
 
-def fault_windows(events: Iterable[LogEvent]) -> list[tuple[int, float]]:
-    started: dict[tuple[str, str], int] = {}
-    windows: list[tuple[int, float]] = []
-    for event in events:
-        key = (event.type, event.detail)
-        if event.type in NETWORK_FAULTS and event.kind == "FAULT_STARTED":
-            started.setdefault(key, event.t_us)
-        elif event.kind == "FAULT_ENDED" and key in started:
-            windows.append((started.pop(key), event.t_us))
-    return windows + [(begin, float("inf")) for begin in started.values()]
-
-
-def overlaps(probe: ProbeResult, begin_us: int, end_us: float) -> bool:
+def overlaps(probe: ProbeResult, fault: FaultWindow) -> bool:
     duration = max(probe.measured_us, probe.planned_us)
-    return probe.t_us + duration >= begin_us and probe.t_us <= end_us + duration
+    began = probe.t_us + duration >= fault.start_us
+    return began and (fault.end_us is None or probe.t_us <= fault.end_us + duration)
 
 
 def read(folder: Path) -> list[ProbeResult]:

@@ -6,9 +6,8 @@ take as many until it tries again. A run that ended in that silence would lose w
 
 from __future__ import annotations
 
-from testbed.run.faults import REPAIRS
+from testbed.run.faults import CUTS, REPAIRS
 
-CUTS = frozenset({"link_down", "partition"})
 FIRST_TRY_US = 1_000_000  # at most, on any path that a plan would have
 LONGEST_US = 121_000_000  # between two tries of Linux, and some
 

@@ -115,26 +115,26 @@ def _run_made(
 @contextmanager
 def _one_session(master: str) -> Iterator[Session]:
     """Spark starts when it is first asked for, and not at all when every point is there."""
-    from testbed.analysis.spark.interruptible import apart, end_spark
+    from testbed.analysis.spark.interruptible import end_spark, interruptibly
     from testbed.analysis.spark.session import start
 
     started: list[SparkSession] = []
 
     def session() -> SparkSession:
         if not started:
-            started.append(apart(lambda: start(master)))
+            started.append(interruptibly(lambda: start(master)))
         return started[0]
 
     try:
         yield session
         for spark in started:
-            apart(spark.stop)
+            interruptibly(spark.stop)
     except KeyboardInterrupt:
         end_spark()
         raise
     except BaseException:
         for spark in started:
-            apart(spark.stop)
+            interruptibly(spark.stop)
         raise
 
 

@@ -46,10 +46,10 @@ def collect_runs(
 ) -> list[str]:
     """One table for all points that are done: each table of the runs, with the settings as columns."""
     from testbed.analysis import analyze
-    from testbed.analysis.spark.interruptible import apart
+    from testbed.analysis.spark.interruptible import interruptibly
 
     paths = {p.id: (folder / "points" / p.id / done[p.id].run).resolve() for p in wanted if p.id in done}
-    analysis = apart(lambda: analyze(list(paths.values()), spark=spark, progress=say))
+    analysis = interruptibly(lambda: analyze(list(paths.values()), spark=spark, progress=say))
     keys = {run.folder.path: run.key for run in analysis.runs}  # not its id, where two points have the same
     points = pandas.DataFrame(
         {

@@ -129,7 +129,7 @@ def run_on_spark(
     tick: Callable[[], None],
 ) -> list[Done]:
     """All points, one Spark partition each; `tick` is called now and then: the folders tell the rest."""
-    from testbed.analysis.spark.interruptible import apart
+    from testbed.analysis.spark.interruptible import interruptibly
 
     names = [str(folder) for folder in folders]
 
@@ -139,4 +139,4 @@ def run_on_spark(
             lambda name: msgspec.json.encode(attempt(Path(name), retries, timeout_s))
         ).collect()
 
-    return [msgspec.json.decode(data, type=Done) for data in apart(job, tick, TICK_S)]
+    return [msgspec.json.decode(data, type=Done) for data in interruptibly(job, tick, TICK_S)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import struct
 
-from testbed.analysis.sample.wire import frame
+from testbed.analysis.sample.packets import frame
 
 A, B = ("10.0.0.1", 40000), ("10.0.0.2", 5000)
 T0 = 1_700_000_000_000_000_000

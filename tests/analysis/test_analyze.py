@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from protos.records import LogEvent
-from testbed.analysis.sample import run as sample
+from testbed.analysis.sample import run_folder as sample
 from testbed.topology.plan import Check
 
 if TYPE_CHECKING:
@@ -384,9 +384,9 @@ def test_deliveries_too_many_for_the_driver_are_the_same(
 ) -> None:
     """Run by run on the driver (130: more than each run has, less than both), or written by Spark's tasks."""
     from testbed.analysis import analyze
-    from testbed.analysis.tables import large_deliveries as bulk
+    from testbed.analysis.tables import large_deliveries
 
-    monkeypatch.setattr(bulk, "COLLECT_ROWS", rows)
+    monkeypatch.setattr(large_deliveries, "COLLECT_ROWS", rows)
     for name in ("good", "tree"):
         shutil.copytree(folders / name, tmp_path / name)
     again = analyze([tmp_path / name for name in ("good", "tree")], spark=spark)
@@ -408,7 +408,7 @@ def test_the_terminal_fits_eighty_columns(analysis: Analysis) -> None:
 
     from rich.console import Console
 
-    from testbed.analysis.terminal import show
+    from testbed.analysis.printed_tables import show
 
     out = io.StringIO()
     show(analysis, Console(file=out, width=80))
@@ -468,7 +468,7 @@ def test_approximate_percentiles_keep_the_stated_error(spark: SparkSession) -> N
     """Beyond the exact limit a percentile's rank is off by at most count / ACCURACY."""
     from pyspark.sql import functions as f
 
-    from testbed.analysis.tables.quantiles import ACCURACY, EXACT_ROWS, method, percentiles
+    from testbed.analysis.tables.percentiles import ACCURACY, EXACT_ROWS, method, percentiles
 
     count, shares = 300_000, [0.5, 0.9, 0.95, 0.99]
     frame = spark.range(count).selectExpr("pmod(id * 7919, 300000) AS delay_us")

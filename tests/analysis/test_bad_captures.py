@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from capture_maker import T0, many, pcapng_bytes, tcp
 
-from testbed.analysis.sample.wire import pcap_bytes
+from testbed.analysis.sample.packets import pcap_bytes
 from testbed.analysis.wire.reader import Part, packets
 from testbed.analysis.wire.witness import Capture, witness
 

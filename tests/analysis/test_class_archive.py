@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.analysis.spark import class_archive as cds
+from testbed.analysis.spark import class_archive
 from testbed.analysis.spark.session import archive_path, find_java
 
 
@@ -27,15 +27,15 @@ def test_each_clone_has_its_own(cache: Path, tmp_path: Path, monkeypatch: pytest
 def test_what_java_would_pass_over_does_not_fit(cache: Path) -> None:
     java = find_java()
     archive = archive_path(java)
-    assert not cds.fits(archive, java)
+    assert not class_archive.fits(archive, java)
     archive.parent.mkdir(parents=True)
     archive.write_bytes(b"no archive")
-    assert not cds.fits(archive, java)
-    assert cds.main(["--check"]) == 1
+    assert not class_archive.fits(archive, java)
+    assert class_archive.main(["--check"]) == 1
 
 
 def test_the_class_path_is_the_launchers(cache: Path) -> None:
-    assert cds._class_path(find_java()).endswith("/jars/*")
+    assert class_archive._class_path(find_java()).endswith("/jars/*")
 
 
 def test_archives_of_clones_that_are_gone_are_removed(cache: Path, tmp_path: Path) -> None:
@@ -44,5 +44,5 @@ def test_archives_of_clones_that_are_gone_are_removed(cache: Path, tmp_path: Pat
         (cache / f"{name}.jsa").touch()
         (cache / f"{name}.origin").write_text(f"{home}\n")
     (cache / "old.jsa").touch()
-    cds._forget_gone_clones(cache)
+    class_archive._forget_gone_clones(cache)
     assert sorted(path.name for path in cache.iterdir()) == ["kept.jsa", "kept.origin"]

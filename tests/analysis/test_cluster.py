@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from standalone import standalone_cluster
 
-from testbed.analysis.sample.run import make_run
+from testbed.analysis.sample.run_folder import make_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 

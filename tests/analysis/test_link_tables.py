@@ -10,8 +10,8 @@ import pytest
 
 from protos.records import FlowCounter, PortCounter
 from testbed.analysis.evidence.runs import load_runs
-from testbed.analysis.sample import run as sample
-from testbed.analysis.sources.records import read_small
+from testbed.analysis.sample import run_folder as sample
+from testbed.analysis.sources.driver_records import read_on_driver
 from testbed.analysis.tables.links import links
 from testbed.analysis.wire.witness import FACT_SCHEMA
 
@@ -23,8 +23,8 @@ def table(tmp_path: Path, ports: list[PortCounter], flows: list[FlowCounter]) ->
     (made.controller / "ports.jsonl").write_bytes(encode(ports) + b'{"t_us": 1, "no')
     (made.controller / "flows.jsonl").write_bytes(encode(flows) + b'{"t_us": 1, "no')
     runs = load_runs([made.path])
-    counted = read_small(PortCounter, {runs[0].key: [made.controller / "ports.jsonl"]})
-    routed = read_small(FlowCounter, {runs[0].key: [made.controller / "flows.jsonl"]})
+    counted = read_on_driver(PortCounter, {runs[0].key: [made.controller / "ports.jsonl"]})
+    routed = read_on_driver(FlowCounter, {runs[0].key: [made.controller / "flows.jsonl"]})
     found = links(FACT_SCHEMA.empty_table().to_pandas(), counted, routed, runs)
     return found.set_index(["source", "target"])
 

@@ -13,7 +13,7 @@ import pytest
 from testbed.analysis.evidence.attributes import attributes_of
 from testbed.analysis.evidence.interests import FOREVER, Interest, Interests, Timeline
 from testbed.analysis.evidence.runs import load_runs
-from testbed.analysis.sample.run import make_run
+from testbed.analysis.sample.run_folder import make_run
 from testbed.analysis.spark.session import NoJava, find_java
 from testbed.errors import InputError
 
@@ -124,7 +124,7 @@ def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
     import pandas as pd
 
     from protos.records import FlowCounter, PortCounter, ProbeResult
-    from testbed.analysis.sources.records import read_small
+    from testbed.analysis.sources.driver_records import read_on_driver
     from testbed.analysis.tables import fidelity, hops, links, overhead, wire
     from testbed.analysis.wire.witness import FACT_SCHEMA
 
@@ -144,8 +144,8 @@ def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
         "run",
         *overhead.LINK_COLUMNS,
     ]
-    assert list(fidelity.fidelity(read_small(ProbeResult, {})).columns) == ["run", *fidelity.COLUMNS]
-    counters = read_small(PortCounter, {}), read_small(FlowCounter, {})
+    assert list(fidelity.fidelity(read_on_driver(ProbeResult, {})).columns) == ["run", *fidelity.COLUMNS]
+    counters = read_on_driver(PortCounter, {}), read_on_driver(FlowCounter, {})
     assert len(links.links(facts, *counters, runs)) == 6
     distribution = pd.DataFrame(columns=["run", "measure", "hops", "count"])
     assert list(hops.hops(distribution).columns) == ["run", *hops.COLUMNS]

@@ -9,7 +9,7 @@ import pytest
 from capture_maker import T0, many, pcapng_bytes, tcp, zoo
 from slow_packets import parse
 
-from testbed.analysis.sample.wire import pcap_bytes
+from testbed.analysis.sample.packets import pcap_bytes
 from testbed.analysis.wire import reader
 from testbed.analysis.wire.columns import PACKET_COLUMNS
 from testbed.analysis.wire.reader import Part, packets

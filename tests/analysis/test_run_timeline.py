@@ -10,8 +10,8 @@ import pytest
 from testbed.analysis.evidence.flight import MIN_FLIGHT_US, Motion, Second
 from testbed.analysis.evidence.interests import FOREVER, Timeline
 from testbed.analysis.evidence.runs import Run, load_runs
-from testbed.analysis.evidence.timeline import timeline
-from testbed.analysis.sample import run as sample
+from testbed.analysis.evidence.times import timeline
+from testbed.analysis.sample import run_folder as sample
 from testbed.topology import plan as p
 
 S = 1_000_000

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from capture_maker import T0, many, pcapng_bytes, tcp
 
-from testbed.analysis.sample.wire import pcap_bytes
+from testbed.analysis.sample.packets import pcap_bytes
 from testbed.analysis.wire.reader import Part, SplitUnproven, packets
 from testbed.analysis.wire.split import plan_parts
 

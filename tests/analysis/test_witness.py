@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.analysis.sample.wire import Talk, write_capture
-from testbed.analysis.wire.capture import Capture
+from testbed.analysis.sample.packets import Talk, write_capture
+from testbed.analysis.wire.capture_file import Capture
 from testbed.analysis.wire.witness import messages, witness
 
 DATA = Path(__file__).parent / "data"

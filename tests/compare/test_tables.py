@@ -6,7 +6,7 @@ import math
 
 import pandas
 
-from testbed.compare.tables import compare_tables
+from testbed.compare.table_difference import compare_tables
 
 DELAY = pandas.DataFrame(
     {

@@ -189,11 +189,11 @@ class Runner:
 
 
 def main() -> int:
-    """python loopback.py RUNFOLDER [--keep]: the runner's body as a process, to be killed by tests."""
-    from testbed.emulation.runner.body import Body
+    """python loopback.py RUNFOLDER [--keep]: the emulated run as a process, to be killed by tests."""
+    from testbed.emulation.runner.emulated_run import EmulatedRun
 
-    body = Body(RunFolder(Path(sys.argv[1])), LoopbackNetwork, lifeline=0)
-    return 0 if body.run(keep="--keep" in sys.argv).status == "done" else 1
+    run = EmulatedRun(RunFolder(Path(sys.argv[1])), LoopbackNetwork, lifeline=0)
+    return 0 if run.run(keep="--keep" in sys.argv).status == "done" else 1
 
 
 if __name__ == "__main__":

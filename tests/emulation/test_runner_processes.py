@@ -15,11 +15,13 @@ import msgspec
 import pytest
 
 from broker_grpc.core.config import BrokerProcessConfig
+from broker_grpc.process.clock import RunClock
 from testbed.emulation.runner.child import Birth, limit_resources
-from testbed.emulation.runner.clock import RunClock
+from testbed.emulation.runner.last_words import killed_for_memory
+from testbed.emulation.runner.live_process import Process
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
-from testbed.emulation.runner.processes import Process, Processes, killed_for_memory
+from testbed.emulation.runner.processes import Processes
 from testbed.run.configs import BrokerConfigs
 from testbed.run.fidelity import read_events
 from testbed.run.stimuli import ProcessEnded, ProcessReady, Stimulus
@@ -90,16 +92,15 @@ def test_a_crashed_broker_is_restarted_and_the_overlay_recovers(tmp_path: Path) 
 def test_a_dead_process_is_over_though_something_of_it_holds_its_line(tmp_path: Path) -> None:
     """In virtual time the runner must not wait in a loop: no time would pass, for ever."""
     ours, theirs = socket.socketpair()
-    ours.setblocking(False)
     heard: list[Stimulus] = []
-    clock = RunClock.start()
+    clock = RunClock()
     loop = Loop(clock)
     with theirs:
         nursery = cast("Nursery", theirs)  # the loop only wants a descriptor of it
         processes = Processes(chain(), folder_for(chain(), tmp_path), clock, loop, nursery, heard.append)
-        process = Process(Birth(1, "B1", "broker", "B1", ""), ours)
+        process = Process(Birth(1, "B1", "broker", "B1", ""))
         processes.alive["B1"] = process
-        loop.watch(ours, lambda: None)
+        processes._connect(process, ours)
         theirs.sendall(b'{"event": "ready"}\n')
         processes._ended(process, Report("ended", 1, code=-signal.SIGKILL))
     assert heard == [ProcessReady("B1"), ProcessEnded("B1", -signal.SIGKILL, "")]

@@ -17,7 +17,7 @@ from testbed.cli.app import main
 from testbed.cli.nightly import only_one
 from testbed.errors import InputError
 from testbed.nightly import night as nights
-from testbed.nightly.child import State, reproduce
+from testbed.nightly.bounded_process import State, reproduce
 from testbed.nightly.choice import Choice, Reproduction, read_choice
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison

@@ -35,13 +35,17 @@ VIOLATIONS = {
         "import broker_grpc.protocols.contentbased.broker",
         "machine <- content <- core <- registry <- protocols, process",
     ),
-    "testbed/run/intruder.py": (
+    "broker_grpc/process/intruder.py": (
         "import broker_grpc.protocols.relocation.pop",
         "Only the registry finds a protocol, and it knows none by name",
     ),
     "testbed/simulation/intruder.py": (
-        "import testbed.emulation.runner.body",
+        "import testbed.emulation.runner.emulated_run",
         "The simulator and the emulated engines know nothing of each other",
+    ),
+    "testbed/run/intruder.py": (
+        "import testbed.simulation.engine",
+        "What engines share knows none of them",
     ),
     "testbed/analysis/intruder.py": (
         "import mininet",

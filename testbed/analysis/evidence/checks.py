@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from testbed.analysis.evidence.checked import Verdict
+from testbed.analysis.evidence.check_result import CheckResult
 from testbed.analysis.evidence.interests import FOREVER
-from testbed.analysis.evidence.logs import LogHealth
+from testbed.analysis.evidence.log_health import LogHealth
 from testbed.analysis.evidence.runs import Run
-from testbed.analysis.evidence.timeline import Rows
+from testbed.analysis.evidence.times import Rows
 
 EVIDENCE = 10
 
@@ -33,7 +33,7 @@ class Evidence:
     unreadable_filters: int = 0
 
 
-def standard(e: Evidence) -> list[Verdict]:
+def standard(e: Evidence) -> list[CheckResult]:
     return [
         every_broker_logged(e),
         logs_whole(e),
@@ -45,54 +45,56 @@ def standard(e: Evidence) -> list[Verdict]:
     ]
 
 
-def every_broker_logged(e: Evidence) -> Verdict:
+def every_broker_logged(e: Evidence) -> CheckResult:
     name = "every broker logged"
     if e.health.silent:
-        return Verdict(
+        return CheckResult(
             name, "fail", f"{len(e.health.silent)} brokers have no event in the logs", e.health.silent
         )
-    return Verdict(name, "pass", f"{len(e.run.brokers)} brokers")
+    return CheckResult(name, "pass", f"{len(e.run.brokers)} brokers")
 
 
-def logs_whole(e: Evidence) -> Verdict:
+def logs_whole(e: Evidence) -> CheckResult:
     """A torn last line is what a crash leaves and is only counted; a bad line elsewhere is an error."""
     name, torn = "event logs are whole", e.health.torn
     if e.health.bad:
-        return Verdict(name, "fail", f"{len(e.health.bad)} lines cannot be read", e.health.bad[:EVIDENCE])
+        return CheckResult(name, "fail", f"{len(e.health.bad)} lines cannot be read", e.health.bad[:EVIDENCE])
     if e.health.unknown_kinds:
         kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(e.health.unknown_kinds.items()))
-        return Verdict(name, "unknown", f"written by another version? kinds not known here: {kinds}")
-    return Verdict(
+        return CheckResult(name, "unknown", f"written by another version? kinds not known here: {kinds}")
+    return CheckResult(
         name, "pass", f"{len(torn)} torn last lines dropped" if torn else "no line was dropped", torn
     )
 
 
-def captures_whole(e: Evidence) -> Verdict:
+def captures_whole(e: Evidence) -> CheckResult:
     name = "captures are whole"
     if not e.run.captures:
-        return Verdict(name, "unknown", "the run has no captures; tables come from the logs alone")
+        return CheckResult(name, "unknown", "the run has no captures; tables come from the logs alone")
     dropped = [f"{c.file}: {c.dropped} packets dropped" for c in e.run.manifest.captures if c.dropped > 0]
     damage = [
         f"{row.file}: {row.state} ({row.bytes:.0f} bytes)"
         for row in e.damage.fillna({"bytes": 0}).itertuples()
     ]
     if dropped or damage:
-        return Verdict(
+        return CheckResult(
             name, "unknown", "packets are missing from the captures", (dropped + damage)[:EVIDENCE]
         )
-    return Verdict(name, "pass", f"{len(e.run.captures)} files")
+    return CheckResult(name, "pass", f"{len(e.run.captures)} files")
 
 
-def wire_agrees(e: Evidence) -> Verdict:
+def wire_agrees(e: Evidence) -> CheckResult:
     """Message counts by type of every overlay direction, log against wire."""
     name = "wire agrees with logs"
     if not e.run.captures:
-        return Verdict(name, "unknown", "no captures")
+        return CheckResult(name, "unknown", "no captures")
     if e.run.manifest.tls or e.run.plan.tls or (e.wire["state"] == "tls").any():
-        return Verdict(name, "unknown", "TLS hides the messages; bytes per link are in the table `wire`")
+        return CheckResult(name, "unknown", "TLS hides the messages; bytes per link are in the table `wire`")
     known = e.link_messages[e.link_messages["wire_messages"].notna()]
     if not len(known):
-        return Verdict(name, "unknown", "no direction of an overlay link was captured whole", _states(e.wire))
+        return CheckResult(
+            name, "unknown", "no direction of an overlay link was captured whole", _states(e.wire)
+        )
     log, wire = known["log_messages"] + known["late_log"], known["wire_messages"] + known["late_wire"]
     differing = known.assign(log=log, wire=wire)[log != wire]
     blind = len(e.link_messages) - len(known)
@@ -104,15 +106,17 @@ def wire_agrees(e: Evidence) -> Verdict:
         else ""
     )
     if not len(differing):
-        return Verdict(name, "pass", scope)
+        return CheckResult(name, "pass", scope)
     reasons = explanations(e)
     told = [(_difference(row), _explained(row, reasons)) for row in differing.itertuples()]
     unexplained = [text for text, why in told if not why]
     if unexplained:
         text = f"{len(unexplained)} counts differ without an explanation"
-        return Verdict(name, "fail", text, unexplained[:EVIDENCE])
+        return CheckResult(name, "fail", text, unexplained[:EVIDENCE])
     evidence = [f"{text}: {why}" for text, why in told]
-    return Verdict(name, "pass", f"{scope}; {len(told)} counts differ, each explained", evidence[:EVIDENCE])
+    return CheckResult(
+        name, "pass", f"{scope}; {len(told)} counts differ, each explained", evidence[:EVIDENCE]
+    )
 
 
 def _states(wire: pd.DataFrame) -> list[str]:
@@ -164,9 +168,9 @@ def _excuse(event: dict[str, Any], brokers: set[str]) -> Iterable[tuple[str, str
         yield node, f"{node} lost part of its log: {event['detail']}"
 
 
-def exactly_once(e: Evidence) -> list[Verdict]:
+def exactly_once(e: Evidence) -> list[CheckResult]:
     settled = int(e.losses.loc[e.losses["settled"], "pairs"].sum())
-    verdicts = []
+    results = []
     for outcome, name in (
         ("missing", "no missing delivery"),
         ("duplicate", "no duplicate delivery"),
@@ -176,50 +180,56 @@ def exactly_once(e: Evidence) -> list[Verdict]:
         count = int(rows["pairs"].sum())
         if count:
             text = f"{count} of {int(e.losses['pairs'].sum())} pairs"
-            verdicts.append(Verdict(name, "fail", text, sorted(rows["example"])[:EVIDENCE]))
+            results.append(CheckResult(name, "fail", text, sorted(rows["example"])[:EVIDENCE]))
         elif outcome == "missing" and not e.demands:
-            verdicts.append(
-                Verdict(name, "unknown", "no phase waits for settled subscriptions: nothing can be demanded")
+            results.append(
+                CheckResult(
+                    name, "unknown", "no phase waits for settled subscriptions: nothing can be demanded"
+                )
             )
         elif outcome == "missing" and not settled:
-            verdicts.append(Verdict(name, "unknown", "no publication matches a settled subscription"))
+            results.append(CheckResult(name, "unknown", "no publication matches a settled subscription"))
         elif outcome == "phantom" and e.unreadable_filters:
-            verdicts.append(Verdict(name, "unknown", f"{e.unreadable_filters} subscriptions cannot be read"))
+            results.append(
+                CheckResult(name, "unknown", f"{e.unreadable_filters} subscriptions cannot be read")
+            )
         else:
-            verdicts.append(
-                Verdict(
+            results.append(
+                CheckResult(
                     name, "pass", f"{settled if outcome == 'missing' else int(e.losses['pairs'].sum())} pairs"
                 )
             )
-    return verdicts
+    return results
 
 
-def causes_first(e: Evidence) -> Verdict:
+def causes_first(e: Evidence) -> CheckResult:
     name = "causes come first"
     early, orphans = int(e.losses["early"].sum()), int(e.losses["unpublished"].sum())
     if early:
         most = int(e.losses["early_max_us"].max())
-        return Verdict(name, "fail", f"{early} deliveries with an event up to {most} us before its cause")
+        return CheckResult(name, "fail", f"{early} deliveries with an event up to {most} us before its cause")
     excused = e.health.torn or e.health.bad or any(event["kind"] == "CRASHED" for event in e.rare)
     if orphans:
         text = f"{orphans} deliveries of publications that nobody logged"
-        return Verdict(name, "unknown" if excused else "fail", text + (" (logs are torn)" if excused else ""))
-    return Verdict(name, "pass", f"{int(e.losses['copies'].sum())} deliveries")
+        return CheckResult(
+            name, "unknown" if excused else "fail", text + (" (logs are torn)" if excused else "")
+        )
+    return CheckResult(name, "pass", f"{int(e.losses['copies'].sum())} deliveries")
 
 
-def fidelity_kept(e: Evidence) -> Verdict:
+def fidelity_kept(e: Evidence) -> CheckResult:
     name, given = "fidelity", e.run.fidelity
     if given is not None and given.verdict in ("pass", "fail", "unknown"):
-        return Verdict(name, given.verdict, given.reason)  # type: ignore[arg-type]
+        return CheckResult(name, given.verdict, given.reason)  # type: ignore[arg-type]
     everything = e.fidelity[e.fidelity["source"] == "all"]
     if not len(everything):
-        return Verdict(name, "unknown", "no probes")
+        return CheckResult(name, "unknown", "no probes")
     relative, limit_us = limits(e.run)
     row = everything.iloc[0]
     allowed = max(limit_us, relative * row["planned_us"])
     lost = f"{row['lost']} of {row['probes']} lost"
     text = f"p99 error {row['error_p99_us']:.0f} us, allowed {allowed:.0f} us, {lost}"
-    return Verdict(name, "pass" if row["error_p99_us"] <= allowed else "fail", text)
+    return CheckResult(name, "pass" if row["error_p99_us"] <= allowed else "fail", text)
 
 
 def limits(run: Run) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from testbed.analysis.evidence.checked import Verdict
+from testbed.analysis.evidence.check_result import CheckResult
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,23 +33,23 @@ def long_form(expression: str) -> str:
     return _SHORT.sub(lambda m: f"(select {m[2]} from {m[1]} where {MAIN[m[1]]})", expression)
 
 
-def evaluate(spark: SparkSession, checks: list[Check], tables: dict[str, DataFrame]) -> list[Verdict]:
+def evaluate(spark: SparkSession, checks: list[Check], tables: dict[str, DataFrame]) -> list[CheckResult]:
     """One verdict per check; an expression that cannot be evaluated is unknown, with the reason."""
     for name, table in tables.items():
         table.createOrReplaceTempView(name)
     return [_evaluate(spark, check) for check in checks]
 
 
-def _evaluate(spark: SparkSession, check: Check) -> Verdict:
+def _evaluate(spark: SparkSession, check: Check) -> CheckResult:
     try:
         value = spark.sql(f"select ({long_form(check.expression)}) as holds").collect()[0][0]
     except Exception as error:  # whatever the expression does wrong, the other checks go on
-        return Verdict(check.name, "unknown", f"{check.expression}: {_first_line(error)}")
+        return CheckResult(check.name, "unknown", f"{check.expression}: {_first_line(error)}")
     if value is None:
-        return Verdict(check.name, "unknown", f"{check.expression}: the tables have no such value")
+        return CheckResult(check.name, "unknown", f"{check.expression}: the tables have no such value")
     if not isinstance(value, bool):
-        return Verdict(check.name, "unknown", f"{check.expression}: is {value!r}, neither true nor false")
-    return Verdict(check.name, "pass" if value else "fail", check.expression)
+        return CheckResult(check.name, "unknown", f"{check.expression}: is {value!r}, neither true nor false")
+    return CheckResult(check.name, "pass" if value else "fail", check.expression)
 
 
 def _first_line(error: Exception) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from protos.records import CaptureFile, Catalogue, Fidelity, LogEvent, Manifest
-from testbed.analysis.wire.capture import Capture
+from testbed.analysis.wire.capture_file import Capture
 from testbed.analysis.wire.envelope import KnownMessages
 from testbed.errors import InputError
 from testbed.run.folder import RunFolder

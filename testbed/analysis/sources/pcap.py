@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from testbed.analysis.sources.bins import from_bins, pack
-from testbed.analysis.wire.capture import Capture
+from testbed.analysis.wire.capture_file import Capture
 from testbed.analysis.wire.columns import PACKET_COLUMNS, packet_schema
 from testbed.analysis.wire.envelope import BUILTIN, KnownMessages
 from testbed.analysis.wire.reader import Part, packets

@@ -91,7 +91,7 @@ def _wait_for(archive: Path) -> None:
 def train(archive: Path) -> None:
     """Run a small analysis in a JVM that archives its classes when it exits."""
     from testbed.analysis.pipeline import analyze
-    from testbed.analysis.sample.run import make_run
+    from testbed.analysis.sample.run_folder import make_run
     from testbed.analysis.spark.session import start
 
     with tempfile.TemporaryDirectory() as folder:

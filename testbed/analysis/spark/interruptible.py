@@ -23,7 +23,9 @@ DRIVER = b"pyspark-shell"  # on the command line of all that PySpark starts
 EXECUTOR = b"org.apache.spark.executor"
 
 
-def apart(action: Callable[[], T], tick: Callable[[], None] = lambda: None, every_s: float = 0.2) -> T:
+def interruptibly(
+    action: Callable[[], T], tick: Callable[[], None] = lambda: None, every_s: float = 0.2
+) -> T:
     """What the action returns or raises; `tick` is called meanwhile."""
     found: list[T] = []
     problem: list[BaseException] = []

@@ -61,8 +61,8 @@ def spark_home() -> Path:
 
 
 def archive_path(java: str) -> Path:
-    """Where the class-data-sharing archive for this Java and this Spark lives (see cds.py). Java takes it
-    only for jars at the very path it was made from, so each clone of the project has its own."""
+    """Where the class-data-sharing archive for this Java and this Spark lives (see class_archive.py). Java
+    takes it only for jars at the very path it was made from, so each clone of the project has its own."""
     real = Path(java).resolve()
     place = hashlib.sha256(str(spark_home()).encode()).hexdigest()[:8]
     stamp = f"{real.parent.parent.name}-{real.stat().st_mtime_ns:x}-{place}"

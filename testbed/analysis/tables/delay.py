@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from testbed.analysis.tables.literals import window_s
-from testbed.analysis.tables.quantiles import method, percentiles
+from testbed.analysis.tables.percentiles import method, percentiles
 
 SHARES = [0.5, 0.9, 0.95, 0.99]
 WINDOW_US = 10_000_000

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from testbed.analysis.wire.capture import Capture
+from testbed.analysis.wire.capture_file import Capture
 from testbed.analysis.wire.columns import Column
 from testbed.analysis.wire.envelope import BUILTIN, KnownMessages, Seen, classify, hello
 from testbed.analysis.wire.http2 import Http2Direction
-from testbed.analysis.wire.tcp import Direction, Stream
+from testbed.analysis.wire.reassembly import Direction, Stream
 from testbed.analysis.wire.walk import Bytes, Ints
 
 SYN, ACK, FIN, RST = 2, 16, 1, 4

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from testbed.analysis.wire.capture import Capture
+from testbed.analysis.wire.capture_file import Capture
 from testbed.analysis.wire.columns import Column, decode
 from testbed.analysis.wire.connections import NEEDED, Connections, HalfConnection, Message
 from testbed.analysis.wire.container import NotACapture

@@ -19,7 +19,7 @@ import msgspec
 from testbed.emulation.controller.config import ControllerConfig
 from testbed.emulation.controller.platform import app_manager, cfg, eventlet, hub
 
-from testbed.emulation.controller.app import ShortestPaths  # isort: skip
+from testbed.emulation.controller.ryu_app import ShortestPaths  # isort: skip
 
 IDLE_SECONDS = 604_800.0
 

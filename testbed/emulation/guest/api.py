@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from testbed.emulation.guest import control as control_folders
-from testbed.emulation.guest import placement, preflight
+from testbed.emulation.guest import pinning, preflight
 from testbed.emulation.guest.bootline import REPOSITORY, boot_line
 from testbed.emulation.guest.client import Connection, Message, connect
 from testbed.emulation.guest.control import ControlFolder
@@ -102,7 +102,7 @@ class Guest(GuestHandle):
 
     def _cpu(self) -> int | None:
         if self.spec.cpu is None:
-            return placement.idlest_cpu()
+            return pinning.idlest_cpu()
         return None if self.spec.cpu < 0 else self.spec.cpu
 
     def _start_keeper(self, launch: Message) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 
 from testbed.emulation.guest.client import Connection, Message
 from testbed.emulation.guest.control import ControlFolder
-from testbed.emulation.guest.placement import LOOK_SECONDS, Placement, move, runnable
+from testbed.emulation.guest.pinning import LOOK_SECONDS, Pinning, move, runnable
 
 PR_SET_PDEATHSIG = 1
 STOP_GRACE_SECONDS = 30.0  # real ones; only for a guest whose owner is gone
@@ -49,7 +49,7 @@ class Keeper:
         self.thaw_at: float | None = None
         self.clock_ns = 0
         self.sent = 0
-        self.placement = _placement(launch)
+        self.pinning = _pinning(launch)
         self.look_at = time.monotonic() + LOOK_SECONDS
         self.listener = _listen(control.socket)
         self.line, self.guest = _boot(control, launch["boot_line"], launch["environment"], launch["cpu"])
@@ -69,7 +69,7 @@ class Keeper:
         return self.guest.returncode
 
     def _patience(self) -> float | None:
-        look_at = self.look_at if self.placement is not None and not self.frozen else None
+        look_at = self.look_at if self.pinning is not None and not self.frozen else None
         deadlines = [at for at in (self.kill_at, self.thaw_at, look_at) if at is not None]
         return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
 
@@ -79,15 +79,15 @@ class Keeper:
             self.kill()
         if self.thaw_at is not None and now >= self.thaw_at:
             self._send({"op": "continue"})
-        if self.placement is not None and now >= self.look_at:
+        if self.pinning is not None and now >= self.look_at:
             self.look_at = now + LOOK_SECONDS
-            self._look_around(self.placement)
+            self._look_around(self.pinning)
 
-    def _look_around(self, placement: Placement) -> None:
+    def _look_around(self, pinning: Pinning) -> None:
         """A guest that stands still wants no CPU."""
         if self.frozen:
             return
-        cpu = placement.observe(runnable())
+        cpu = pinning.observe(runnable())
         if cpu is not None:
             move(self.guest.pid, cpu)
 
@@ -242,12 +242,12 @@ class Keeper:
         fresh.rename(self.control.state)
 
 
-def _placement(launch: Message) -> Placement | None:
+def _pinning(launch: Message) -> Pinning | None:
     """None where there is nothing to choose."""
     allowed = os.sched_getaffinity(0)
     if not launch["movable"] or len(allowed) < 2:
         return None
-    return Placement(launch["cpu"], allowed, random.Random())
+    return Pinning(launch["cpu"], allowed, random.Random())
 
 
 def _listen(path: Path) -> socket.socket:

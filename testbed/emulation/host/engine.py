@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from broker_grpc.process.clock import is_virtual
 from testbed.run.engine import Ability, Clock, Event, Options
 from testbed.run.folder import RunFolder
 
@@ -32,7 +33,7 @@ class HostEngine:
 
     def clocks(self) -> tuple[Clock, ...]:
         # In a guest this engine is on a kernel whose clock is virtual, and it must be judged by it.
-        return ("virtual", "real") if in_virtual_time() else ("real",)
+        return ("virtual", "real") if is_virtual() else ("real",)
 
     def probe(self) -> Ability:
         from testbed.doctor import host_engine, resources
@@ -91,7 +92,3 @@ def read_event(line: bytes | str) -> Event | None:
     except msgspec.DecodeError:
         return None
     return event if isinstance(event, dict) and "t" in event else None
-
-
-def in_virtual_time() -> bool:
-    return "time-travel=inf-cpu" in Path("/proc/cmdline").read_text(encoding="utf-8", errors="replace")

@@ -27,12 +27,12 @@ def main() -> int:
     options = parser.parse_args()
 
     from testbed.emulation.network import EmulatedNetwork
-    from testbed.emulation.runner.body import Body
+    from testbed.emulation.runner.emulated_run import EmulatedRun
     from testbed.run.folder import RunFolder
 
     folder = RunFolder(options.folder.resolve())
-    body = Body(folder, EmulatedNetwork, lifeline=0 if options.lifeline else None)
-    outcome = body.run(keep=options.keep)
+    run = EmulatedRun(folder, EmulatedNetwork, lifeline=0 if options.lifeline else None)
+    outcome = run.run(keep=options.keep)
     verdict = folder.read_fidelity()
     return 0 if outcome.status == "done" and (verdict is None or verdict.verdict != "fail") else 1
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from testbed.emulation.runner.clock import RunClock
+from broker_grpc.process.clock import RunClock
 from testbed.emulation.runner.journal import Journal
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.processes import Processes

@@ -8,8 +8,8 @@ import signal
 from collections.abc import Callable
 from typing import Protocol
 
+from broker_grpc.process.clock import RunClock
 from broker_grpc.process.eventloop import ExactSelector
-from testbed.emulation.runner.clock import RunClock
 
 
 class HasFileno(Protocol):

@@ -44,9 +44,7 @@ class Report(msgspec.Struct):
 
     what: Literal["forked", "ended"]
     key: int
-    pid: int = 0
     code: int = 0  # as in subprocess: negative = signal
-    rss_kb: int = 0  # largest resident set
 
 
 class Nursery:
@@ -174,17 +172,17 @@ class Cradle:
         for descriptor in descriptors:
             os.close(descriptor)
         self.children[pid] = birth.key
-        self.report(Report("forked", birth.key, pid))
+        self.report(Report("forked", birth.key))
 
     def reap(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.read(self.deaths, 4096)
         while self.children:
-            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
             code = os.waitstatus_to_exitcode(status)
-            self.report(Report("ended", self.children.pop(pid), pid, code, usage.ru_maxrss))
+            self.report(Report("ended", self.children.pop(pid), code))
 
     def report(self, report: Report) -> None:
         # A vanished runner is noticed by the next read.

@@ -1,4 +1,4 @@
-"""The processes of the run: their births, control channels and deaths.
+"""The processes of the run: who is alive, what they say, and who must hear of it.
 
 Several clients live in one process per host (the load driver), so a plan id is a process or a part of one;
 whoever calls sees plan ids only.
@@ -6,50 +6,27 @@ whoever calls sees plan ids only.
 
 from __future__ import annotations
 
-import signal
 import socket
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
+from broker_grpc.process.clock import RunClock
+from testbed.emulation.runner.births import Births, Tls
 from testbed.emulation.runner.child import Birth
-from testbed.emulation.runner.clock import RunClock
+from testbed.emulation.runner.endings import Endings
+from testbed.emulation.runner.last_words import LastWords
+from testbed.emulation.runner.live_process import ControlLine, Process, Said
+from testbed.emulation.runner.looks import Looks
 from testbed.emulation.runner.loop import Loop
 from testbed.emulation.runner.nursery import Nursery, Report
 from testbed.errors import RunFailed
-from testbed.run import configs
+from testbed.run.configs import driver_id
 from testbed.run.folder import RunFolder
-from testbed.run.stimuli import (
-    BrokerLook,
-    ClientLook,
-    Look,
-    ProcessEnded,
-    ProcessReady,
-    Stimulus,
-)
+from testbed.run.stimuli import Look, ProcessEnded, ProcessReady, Stimulus
 from testbed.topology.plan import Plan
 
-LOG_LINES = 12
-OUT_OF_MEMORY = "the kernel ran out of memory during the run (fix: --memory MB gives a guest more)"
-READ = 1 << 16
-LOOK_LIMIT_US = 10_000_000  # a process that does not answer by then is left out of the look
-STOP_LIMIT_US = 20_000_000  # a process that has not ended by then is killed
-STOP_EACH_US = 1_000_000  # and so much more for each one that ends at the same time
-
-
-class Process:
-    """A live child of the nursery."""
-
-    def __init__(self, birth: Birth, control: socket.socket | None) -> None:
-        self.birth = birth
-        self.control = control
-        self.pid = 0
-        self.ready = False
-        self.partial = b""
-        self.clients: dict[str, str] = {}  # driver: client id -> wanted, started
-        self.stop_by_us: int | None = None
+Done = Callable[[int, str], None]  # exit code, last lines of the output
 
 
 class Processes:
@@ -61,27 +38,18 @@ class Processes:
         loop: Loop,
         nursery: Nursery,
         notify: Callable[[Stimulus], None],
-        tls: dict[str, dict[str, str]] | None = None,
+        tls: Tls | None = None,
     ) -> None:
-        self.plan, self.folder, self.clock, self.loop, self.nursery = plan, folder, clock, loop, nursery
-        self.notify = notify
-        self.tls = tls or {}
-        self.brokers = {broker.id: broker for broker in plan.brokers}
-        self.clients = {client.id: client for client in plan.clients}
-        self.programs = {program.id: program for program in plan.programs}
+        self.folder, self.loop, self.nursery, self.notify = folder, loop, nursery, notify
         self.alive: dict[str, Process] = {}  # by process id
-        self.look = Look()  # what the processes said last
-        self.largest_rss_kb: dict[str, int] = {}
+        self._brokers = {broker.id for broker in plan.brokers}
+        self._clients = {client.id: client.node for client in plan.clients}
         self._by_key: dict[int, Process] = {}
-        self._incarnations: dict[str, int] = {}
-        self._waiting: set[str] = set()  # process ids whose status is awaited
-        self._looked: Callable[[Look], None] | None = None
-        self._look_by_us: int | None = None
-        self._exit_watch: dict[int, Callable[[int, str], None]] = {}
-        self._broker_configs = configs.BrokerConfigs(plan)
-        self._configs = folder.path / "processes"
-        self._configs.mkdir(exist_ok=True)
-        self._killed_for_memory = killed_for_memory()
+        self._births = Births(plan, folder, clock.offset_us, tls or {})
+        self._looks = Looks(clock)
+        self._endings = Endings(clock, loop, nursery, self.alive)
+        self._last_words = LastWords()
+        self._exit_watch: dict[int, Done] = {}
         loop.watch(nursery, self._read_nursery)
 
     # ------------------------------------------------------------ starting
@@ -89,89 +57,56 @@ class Processes:
     def start(self, ids: Iterable[str]) -> None:
         """In the given order; clients of one host together."""
         by_node: dict[str, list[str]] = {}
-        for process in ids:
-            if process in self.brokers:
-                self._start_broker(process)
-            elif process in self.clients:
-                by_node.setdefault(self.clients[process].node, []).append(process)
+        for id in ids:
+            if id in self._brokers:
+                self._fork(self._births.broker(id))
+            elif id in self._clients:
+                by_node.setdefault(self._clients[id], []).append(id)
             else:
-                self._start_program(process)
+                self._fork(self._births.program(id))
         for node, clients in by_node.items():
             self._start_clients(node, clients)
 
-    def _start_broker(self, id: str) -> None:
-        events = str(self.folder.events / f"{id}.jsonl")
-        config = self._broker_configs.broker_config(
-            id, self._next_incarnation(id), events, self.clock.epoch_offset_us, self.tls.get(id)
-        )
-        self._fork(Birth(0, id, "broker", self.brokers[id].node, "", self._write_config(id, config)))
-
     def _start_clients(self, node: str, clients: list[str]) -> None:
-        driver = configs.driver_id(node)
-        process = self.alive.get(driver)
-        if process is None:
-            config = configs.driver_config(
-                self.plan, node, self.folder.events, self.clock.epoch_offset_us, self.tls.get(driver)
-            )
-            self._next_incarnation(driver)
-            birth = Birth(0, driver, "driver", node, "", self._write_config(driver, config))
-            process = self._fork(birth)
+        process = self.alive.get(driver_id(node)) or self._fork(self._births.driver(node))
         for client in clients:
             process.clients[client] = "wanted"
         if process.ready:
-            self._tell(process, {"do": "start", "clients": clients})
+            process.tell({"do": "start", "clients": clients})
 
-    def _start_program(self, id: str) -> None:
-        program = self.programs[id]
-        birth = Birth(
-            0,
-            id,
-            "program",
-            program.node,
-            "",
-            argv=program.argv,
-            env=program.env,
-            folder=str(self.folder.path),
-        )
-        self._fork(birth)
-
-    def run_check(self, argv: list[str], node: str, done: Callable[[int, str], None]) -> None:
+    def run_check(self, argv: list[str], node: str, done: Done) -> None:
         """Run a command on a host and say how it ended: exit code and the last lines of its output."""
-        birth = Birth(0, "gate-check", "program", node, "", argv=argv, folder=str(self.folder.path))
-        self._exit_watch[self._fork(birth).birth.key] = done
+        process = self._fork(self._births.gate_check(argv, node))
+        self._exit_watch[process.birth.key] = done
 
-    def run_for_somebody(self, birth: Birth, stdio: list[int], done: Callable[[int, str], None]) -> None:
+    def run_for_somebody(self, birth: Birth, stdio: list[int], done: Done) -> None:
         """Run a command on a host with somebody else's input and output; it is no part of the run."""
         birth.key = len(self._by_key) + 1
         birth.id = f"visitor-{birth.key}"
-        process = Process(birth, None)
-        self._by_key[birth.key] = self.alive[birth.id] = process
         self._exit_watch[birth.key] = done
+        self._enter(birth)
         self.nursery.fork(birth, stdio)
-
-    def _next_incarnation(self, id: str) -> int:
-        self._incarnations[id] = self._incarnations.get(id, 0) + 1
-        return self._incarnations[id]
-
-    def _write_config(self, id: str, config: object) -> str:
-        path = self._configs / f"{id}.json"
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(config), indent=1))
-        return str(path)
 
     def _fork(self, birth: Birth) -> Process:
         birth.key = len(self._by_key) + 1
         birth.log = str(self._log(birth.id))
-        ours = theirs = None
-        if birth.kind != "program":
-            ours, theirs = socket.socketpair()
-            ours.setblocking(False)
-        process = Process(birth, ours)
-        self._by_key[birth.key] = self.alive[birth.id] = process
-        self.nursery.fork(birth, [theirs.fileno()] if theirs else [])
-        if ours is not None and theirs is not None:
-            theirs.close()
-            self.loop.watch(ours, lambda: self._hear_out(process))
+        process = self._enter(birth)
+        if birth.kind == "program":
+            self.nursery.fork(birth, [])
+            return process
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.nursery.fork(birth, [theirs.fileno()])
+        self._connect(process, ours)
         return process
+
+    def _enter(self, birth: Birth) -> Process:
+        process = Process(birth)
+        self._by_key[birth.key] = self.alive[birth.id] = process
+        return process
+
+    def _connect(self, process: Process, ours: socket.socket) -> None:
+        process.line = ControlLine(ours, self.loop, partial(self._hear, process))
 
     def _log(self, id: str) -> Path:
         return self.folder.logs / f"{id}.log"
@@ -182,136 +117,50 @@ class Processes:
         """Ask nicely (`stop`) or drop at once (`kill`): brokers, clients, programs."""
         by_driver: dict[str, list[str]] = {}
         for id in ids:
-            if id in self.clients:
-                by_driver.setdefault(configs.driver_id(self.clients[id].node), []).append(id)
+            if id in self._clients:
+                by_driver.setdefault(driver_id(self._clients[id]), []).append(id)
             elif id in self.alive:
-                self._end(self.alive[id], wanted)
+                self._endings.end(self.alive[id], wanted)
         for driver, clients in by_driver.items():
             if driver in self.alive:
-                self._tell(self.alive[driver], {"do": wanted, "clients": clients})
-
-    def _end(self, process: Process, wanted: str) -> None:
-        if wanted == "kill":
-            self.nursery.signal(process.birth.key, signal.SIGKILL)
-            return
-        process.stop_by_us = self.clock.now_us() + STOP_LIMIT_US
-        if process.birth.kind == "program":
-            self.nursery.signal(process.birth.key, signal.SIGTERM)
-            return
-        if process.birth.kind == "broker":
-            self._tell(process, {"do": "drain"})
-        self._tell(process, {"do": "shutdown"})
+                self.alive[driver].tell({"do": wanted, "clients": clients})
 
     def end_all(self, kind: str) -> list[str]:
         """End every process of a kind, and wait. Returns the ids that had to be killed."""
-        ending = [process for process in self.alive.values() if process.birth.kind == kind]
-        for process in ending:
-            self._end(process, "stop")
-        limit = self.clock.now_us() + STOP_LIMIT_US + STOP_EACH_US * len(ending)
-        if self.loop.until(lambda: not self._any_alive(ending), limit):
-            return []
-        stubborn = [process for process in ending if process.birth.id in self.alive]
-        for process in stubborn:
-            self._end(process, "kill")
-        self.loop.until(lambda: not self._any_alive(ending), limit + STOP_LIMIT_US)
-        return [process.birth.id for process in stubborn]
-
-    def _any_alive(self, processes: list[Process]) -> bool:
-        return any(self.alive.get(process.birth.id) is process for process in processes)
+        return self._endings.end_all(kind)
 
     def quiet(self) -> None:
         """Publishers publish no more."""
         for process in self.alive.values():
             if process.birth.kind == "driver":
-                self._tell(process, {"do": "quiet"})
+                process.tell({"do": "quiet"})
 
-    # ------------------------------------------------------------ looking
+    # ------------------------------------------------------------ looking, and what is overdue
 
     def take_look(
         self, looked: Callable[[Look], None], kinds: tuple[str, ...] = ("broker", "driver")
     ) -> None:
         """Ask every live process of these kinds for its status; `looked` gets the answers."""
-        self._looked = looked
-        self._look_by_us = self.clock.now_us() + LOOK_LIMIT_US
-        if "broker" in kinds:
-            self.look.brokers = {}
-        self.look.clients = {}
-        for process in self.alive.values():
-            if process.birth.kind in kinds and process.ready:
-                self._waiting.add(process.birth.id)
-                self._tell(process, {"do": "status"})
-        self._complete_look()
+        self._looks.take(self.alive.values(), looked, kinds)
 
     @property
     def looking(self) -> bool:
-        return self._looked is not None
-
-    def _complete_look(self) -> None:
-        if self._looked is not None and not self._waiting:
-            looked, self._looked, self._look_by_us = self._looked, None, None
-            looked(Look(dict(self.look.brokers), dict(self.look.clients)))
+        return self._looks.under_way
 
     def next_deadline_us(self) -> int | None:
-        limits = [process.stop_by_us for process in self.alive.values() if process.stop_by_us is not None]
-        if self._look_by_us is not None:
-            limits.append(self._look_by_us)
-        return min(limits, default=None)
+        limits = (self._looks.limit_us, self._endings.next_deadline_us())
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def deadline(self, now_us: int) -> None:
         """Give up on answers and ends that are overdue."""
-        if self._look_by_us is not None and now_us >= self._look_by_us:
-            self._waiting.clear()
-            self._complete_look()
-        for process in list(self.alive.values()):
-            if process.stop_by_us is not None and now_us >= process.stop_by_us:
-                process.stop_by_us = None
-                self._end(process, "kill")
+        self._looks.give_up(now_us)
+        self._endings.kill_overdue(now_us)
 
     # ------------------------------------------------------------ what the processes say
 
-    def _tell(self, process: Process, order: dict[str, Any]) -> None:
-        if process.control is None:
-            return  # its line has ended before it: the nursery's report of its death follows
-        process.control.setblocking(True)
-        try:
-            process.control.sendall(msgspec.json.encode(order) + b"\n")
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it has just died; the nursery's report follows
-        finally:
-            process.control.setblocking(False)
-
-    def _hear_out(self, process: Process) -> None:
-        """All it has said so far."""
-        while self._read_control(process):
-            pass
-
-    def _read_control(self, process: Process) -> bool:
-        """Hear some of what it has said; whether there was anything."""
-        if process.control is None:
-            return False  # closed by a report of its death in the same turn of the loop
-        try:
-            data = process.control.recv(READ)
-        except BlockingIOError:
-            return False
-        except ConnectionResetError:
-            data = b""
-        if not data:
-            self._close_control(process)
-            return False
-        *lines, process.partial = (process.partial + data).split(b"\n")
-        for line in lines:
-            self._hear(process, msgspec.json.decode(line))
-        return True
-
-    def _close_control(self, process: Process) -> None:
-        if process.control is not None:
-            self.loop.unwatch(process.control)
-            process.control.close()
-            process.control = None
-
-    def _hear(self, process: Process, said: dict[str, Any]) -> None:
+    def _hear(self, process: Process, said: Said) -> None:
         if "status" in said:
-            self._hear_status(process, said["status"])
+            self._looks.answered(process, said["status"])
             return
         event, client = said.get("event"), said.get("client", "")
         if event == "ready":
@@ -326,17 +175,9 @@ class Processes:
     def _hear_ready(self, process: Process) -> None:
         process.ready = True
         if process.birth.kind == "driver":
-            self._tell(process, {"do": "start", "clients": list(process.clients)})
+            process.tell({"do": "start", "clients": list(process.clients)})
         else:
             self.notify(ProcessReady(process.birth.id))
-
-    def _hear_status(self, process: Process, status: dict[str, Any]) -> None:
-        if process.birth.kind == "broker":
-            self.look.brokers[process.birth.id] = msgspec.convert(status, BrokerLook)
-        else:
-            self.look.clients |= msgspec.convert(status["clients"], dict[str, ClientLook])
-        self._waiting.discard(process.birth.id)
-        self._complete_look()
 
     # ------------------------------------------------------------ what the nursery says
 
@@ -346,47 +187,22 @@ class Processes:
             raise RunFailed("the process that starts all others has vanished", hint="is memory exhausted?")
         for report in reports:
             process = self._by_key[report.key]
-            if report.what == "forked":
-                process.pid = report.pid
-                if process.birth.kind == "program" and report.key not in self._exit_watch:
-                    process.ready = True
-                    self.notify(ProcessReady(process.birth.id))
-            else:
+            if report.what == "ended":
                 self._ended(process, report)
+            elif process.birth.kind == "program" and report.key not in self._exit_watch:
+                process.ready = True
+                self.notify(ProcessReady(process.birth.id))
 
     def _ended(self, process: Process, report: Report) -> None:
         id = process.birth.id
-        self._hear_out(process)  # its last words come before its death
-        self._close_control(process)  # a child of its own may hold the other end open: that is not waited for
+        if process.line is not None:
+            process.line.hear_out()  # its last words come before its death
+            process.line.close()  # a child of its own may hold the other end open: that is not waited for
         self.alive.pop(id, None)
-        self.largest_rss_kb[id] = max(report.rss_kb, self.largest_rss_kb.get(id, 0))
-        self._waiting.discard(id)
-        self._complete_look()
-        detail = last_lines(self._log(id))
-        if report.code == -signal.SIGKILL and killed_for_memory() > self._killed_for_memory:
-            detail = f"{OUT_OF_MEMORY}\n{detail}".rstrip()
+        self._looks.gone(id)
+        detail = self._last_words.of(self._log(id), report.code)
         if report.key in self._exit_watch:
             self._exit_watch.pop(report.key)(report.code, detail)
             return
         for part in list(process.clients) if process.birth.kind == "driver" else [id]:
             self.notify(ProcessEnded(part, report.code, detail))
-
-
-def killed_for_memory(vmstat: Path = Path("/proc/vmstat")) -> int:
-    """How many processes the kernel has ended since boot because there was no memory left."""
-    for line in vmstat.read_text(encoding="ascii").splitlines():
-        name, _, count = line.partition(" ")
-        if name == "oom_kill":
-            return int(count)
-    return 0
-
-
-def last_lines(log: Path, count: int = LOG_LINES) -> str:
-    """The end of a log, for a person who wants to know why the process died."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - 8192))
-            text = file.read().decode(errors="replace")
-    except OSError:
-        return ""
-    return "\n".join(text.splitlines()[-count:])

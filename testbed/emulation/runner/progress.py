@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from testbed.emulation.runner.clock import RunClock
+from broker_grpc.process.clock import RunClock
 
 
 class Reporter:

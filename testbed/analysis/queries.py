@@ -1,4 +1,4 @@
-"""The body of an analysis: sources, tables, verdicts. It imports all that is heavy, while the JVM starts."""
+"""All queries of an analysis: sources, tables, checks. It imports all that is heavy, while the JVM starts."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from protos.records import FlowCounter, PortCounter, ProbeResult
 from testbed.analysis.evidence import journeys
-from testbed.analysis.evidence.checked import Verdict, write_verdicts
+from testbed.analysis.evidence.check_result import CheckResult, write_check_results
 from testbed.analysis.evidence.checks import Evidence, standard
 from testbed.analysis.evidence.expressions import evaluate
 from testbed.analysis.evidence.flight import Motion, by_second, is_long, motion_of, with_seconds
 from testbed.analysis.evidence.interests import FOREVER, Interests
-from testbed.analysis.evidence.logs import health, inventory
+from testbed.analysis.evidence.log_health import health, inventory
 from testbed.analysis.evidence.runs import Run
-from testbed.analysis.evidence.timeline import RARE, timeline
+from testbed.analysis.evidence.times import RARE, timeline
 from testbed.analysis.result import Analysis
+from testbed.analysis.sources.driver_records import read_on_driver
 from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
 from testbed.analysis.sources.pcap import read_facts
-from testbed.analysis.sources.records import read_small
-from testbed.analysis.tables import large_deliveries as bulk
+from testbed.analysis.tables import large_deliveries
 from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.tables.delay import delay
 from testbed.analysis.tables.deliveries import deliveries, losses
@@ -60,7 +60,7 @@ def _first(counted: pd.DataFrame, run: str, kind: str | None = None) -> int:
     return 0 if pd.isna(earliest) else int(earliest)
 
 
-class Work:
+class Queries:
     """One analysis under way. Independent queries run side by side: most of their time is planning."""
 
     def __init__(self, spark: SparkSession, runs: list[Run], say: Callable[[str], None]) -> None:
@@ -77,7 +77,7 @@ class Work:
             frames = self._frames(pool, facts)
         self.say("checking")
         tables = {name: self._with_provenance(name, frame) for name, frame in frames.items()}
-        verdicts = {run.key: self._verdicts(run, frames, tables) for run in self.runs}
+        verdicts = {run.key: self._checked(run, frames, tables) for run in self.runs}
         analysis = Analysis(self.runs, tables, verdicts)
         if write:
             self.say("writing")
@@ -146,11 +146,11 @@ class Work:
             "log": lambda: log_counts(self.events, ended),
             "load": lambda: load(self.events, ids, self.first_us),
         }
-        self.bulky = rows > bulk.COLLECT_ROWS
-        if not self.bulky:
+        self.large = rows > large_deliveries.COLLECT_ROWS
+        if not self.large:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
         waiting = {name: pool.submit(collected_from, query) for name, query in queries.items()}
-        small = self._fidelity()
+        measured = self._fidelity()
         made = {name: future.result() for name, future in waiting.items()}
         made["hops"] = hops(made["hop_distribution"])
         made["hop_distribution"] = with_share(made["hop_distribution"])
@@ -159,17 +159,17 @@ class Work:
         counters = (self._counters(PortCounter, "ports.jsonl"), self._counters(FlowCounter, "flows.jsonl"))
         return {
             **made,
-            "fidelity": small,
+            "fidelity": measured,
             "links": links(self.facts, *counters, self.runs),
             **self._wire_frames(log),
         }
 
     def _fidelity(self) -> pd.DataFrame:
-        return fidelity(read_small(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs}))
+        return fidelity(read_on_driver(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs}))
 
     def _counters(self, kind: type[msgspec.Struct], file: str) -> pd.DataFrame:
         """What the controller read from the switches."""
-        return read_small(kind, {r.key: r.files(r.folder.controller, file) for r in self.runs})
+        return read_on_driver(kind, {r.key: r.files(r.folder.controller, file) for r in self.runs})
 
     def _wire_frames(self, log: pd.DataFrame) -> dict[str, pd.DataFrame]:
         calls = identify(self.facts, self.runs)
@@ -204,9 +204,9 @@ class Work:
         joined = frame.merge(about, on="run", how="left")[[*PROVENANCE, *TABLES[name]]]
         return pa.Table.from_pandas(joined, preserve_index=False).replace_schema_metadata()
 
-    def _verdicts(
+    def _checked(
         self, run: Run, frames: dict[str, pd.DataFrame], tables: dict[str, pa.Table]
-    ) -> list[Verdict]:
+    ) -> list[CheckResult]:
         own = {name: frame[frame["run"] == run.key] for name, frame in frames.items()}
         damage = self.facts[(self.facts["fact"] == "damage") & (self.facts["run"] == run.key)]
         interests = self.timelines[run.key].interests
@@ -224,21 +224,23 @@ class Work:
         )
         return [*standard(evidence), *self._own_checks(run, tables)]
 
-    def _own_checks(self, run: Run, tables: dict[str, pa.Table]) -> list[Verdict]:
+    def _own_checks(self, run: Run, tables: dict[str, pa.Table]) -> list[CheckResult]:
         """Of the experimenter, over the run's tables."""
         if not run.plan.checks:
             return []
         own = {name: table.filter(pc.equal(table["run"], run.key)) for name, table in tables.items()}
         views = {name: self.spark.createDataFrame(table) for name, table in own.items()}
-        if self.bulky:
-            views["deliveries"] = bulk.of_run(self.pairs, run)
+        if self.large:
+            views["deliveries"] = large_deliveries.of_run(self.pairs, run)
         return evaluate(self.spark, run.plan.checks, views)
 
     def _write(self, analysis: Analysis) -> None:
         for run in self.runs:
             for name, table in analysis.tables.items():
                 write_table(run, name, table)
-            if self.bulky:
+            if self.large:
                 rows = self.delivered[run.key]
-                bulk.write_deliveries(run, bulk.of_run(self.pairs, run), rows, collected)
-            write_verdicts(run.folder.verdicts, analysis.verdicts[run.key])
+                large_deliveries.write_deliveries(
+                    run, large_deliveries.of_run(self.pairs, run), rows, collected
+                )
+            write_check_results(run.folder.verdicts, analysis.verdicts[run.key])

@@ -57,7 +57,7 @@ def idlest_cpu() -> int:
     return random.choice([cpu for cpu in allowed if wanted[cpu] == least])
 
 
-class Placement:
+class Pinning:
     """Follows the load of the CPUs and says when a guest should go elsewhere."""
 
     def __init__(self, cpu: int, allowed: Iterable[int], rng: random.Random) -> None:

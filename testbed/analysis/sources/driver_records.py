@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 
 
-def read_small(kind: type[msgspec.Struct], files: Mapping[str, Iterable[Path]]) -> pd.DataFrame:
+def read_on_driver(kind: type[msgspec.Struct], files: Mapping[str, Iterable[Path]]) -> pd.DataFrame:
     """One row per line, with its run; a line that cannot be read is left out (a torn last line)."""
     decoder = msgspec.json.Decoder(kind)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""`python -m testbed.analysis.tables.document` writes docs/tables.md from the tables' columns."""
+"""`python -m testbed.analysis.tables.docs` writes docs/tables.md from the tables' columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testbed.analysis.tables.catalogue import PROVENANCE, TABLES
 from testbed.analysis.wire.columns import PACKET_COLUMNS
 
 PAGE = Path(__file__).parents[3] / "docs" / "tables.md"
-MARK = "<!-- below: made by `python -m testbed.analysis.tables.document` -->"
+MARK = "<!-- below: made by `python -m testbed.analysis.tables.docs` -->"
 
 
 def reference() -> str:

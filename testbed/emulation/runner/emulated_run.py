@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_grpc.core.config import BrokerProcessConfig
+from broker_grpc.process.clock import RunClock
 from broker_grpc.registry import machine_of
 from protos.records import Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
 from testbed.emulation.runner.certificates import VISITOR, Certificates
-from testbed.emulation.runner.clock import RunClock
 from testbed.emulation.runner.conductor import Conductor
 from testbed.emulation.runner.journal import Journal
 from testbed.emulation.runner.loop import Loop
@@ -25,7 +25,7 @@ from testbed.emulation.runner.processes import Processes
 from testbed.emulation.runner.progress import Reporter
 from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
-from testbed.errors import TestbedError
+from testbed.errors import explain
 from testbed.run import fidelity, stimuli
 from testbed.run.folder import RunFolder
 from testbed.run.reserve import is_full, release
@@ -39,19 +39,19 @@ class Interrupted(Exception):
     """Somebody wants the run to end while it is still being set up."""
 
 
-class Body:
+class EmulatedRun:
     """Owns everything a run creates. `run` always ends with a readable folder and nothing left behind."""
 
     def __init__(self, folder: RunFolder, make_network: NetworkFactory, lifeline: int | None = None) -> None:
         self.folder = folder
         self.plan = folder.read_plan()
         self.manifest = folder.read_manifest()
-        self.clock = RunClock.start()
+        self.clock = RunClock()
         self.loop = Loop(self.clock)
         self.reporter = Reporter(self.clock)
         self.journal = Journal(folder.events / "harness.jsonl")
         self.network = make_network(
-            self.plan, folder, clock=self.manifest.clock, epoch_offset_us=self.clock.epoch_offset_us
+            self.plan, folder, clock=self.manifest.clock, epoch_offset_us=self.clock.offset_us
         )
         self.conductor = Conductor(
             self.plan, self.clock, self.loop, self.network, self.journal, self.reporter,
@@ -291,14 +291,3 @@ def warm_up(plan: Plan) -> None:
         machine_of(BrokerProcessConfig("", ""))
     if plan.clients:
         importlib.import_module("testbed.workload.driver")
-
-
-def explain(error: Exception) -> str:
-    """One sentence for people; what only a programmer understands is in the runner's log."""
-    if isinstance(error, TestbedError):
-        return f"{error} (fix: {error.hint})" if error.hint else str(error)
-    if isinstance(error, OSError) and error.strerror:
-        where = f" ({error.filename})" if error.filename else ""
-        return f"{error.strerror}{where}"
-    traceback.print_exception(error)
-    return f"{type(error).__name__}: {error}"

@@ -16,7 +16,7 @@ import msgspec
 from protos import messages as m
 from protos.envelope import encode, encoded_size
 from protos.records import CaptureFile, FlowCounter, LogEvent, Manifest, PortCounter, ProbeResult
-from testbed.analysis.sample.wire import Talk, write_capture
+from testbed.analysis.sample.packets import Talk, write_capture
 from testbed.run.folder import RunFolder
 from testbed.topology import plan as p
 

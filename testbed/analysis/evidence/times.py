@@ -6,9 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from protos.records import LogEvent
 from testbed.analysis.evidence.flight import MIN_FLIGHT_US, Motion, drained
 from testbed.analysis.evidence.interests import FOREVER, Interest, Timeline
 from testbed.analysis.evidence.runs import Run
+from testbed.run.faults import CUTS, fault_windows
 
 # Kinds that are few in any run; everything else is left to Spark.
 RARE: tuple[str, ...] = (
@@ -21,9 +23,9 @@ RARE: tuple[str, ...] = (
     "SUBSCRIBED",
     "UNSUBSCRIBED",
 )
-RARE += ("MIGRATED", "PHASE_STARTED", "PHASE_READY", "FAULT_STARTED", "FAULT_ENDED", "CRASHED", "RUN_ENDED")
+DISTURBING = ("FAULT_STARTED", "FAULT_ENDED", "CRASHED")
+RARE += ("MIGRATED", "PHASE_STARTED", "PHASE_READY", *DISTURBING, "RUN_ENDED")
 Rows = list[dict[str, Any]]
-CUTS = ("link_down", "partition")  # faults that TCP connections outlive
 Span = tuple[int, int]
 
 
@@ -74,29 +76,31 @@ def _ends(rare: Rows) -> dict[tuple[str, str], list[int]]:
 
 
 @dataclass(frozen=True)
-class Fault:
+class Disturbance:
     start_us: int
     end_us: int  # when the harness saw the overlay whole again; FOREVER = it did not
     linked_us: int  # last link that came up before the next fault
     cut: bool  # packets were lost while connections stayed
 
 
-def disturbances(rare: Rows) -> list[Fault]:
+def disturbances(rare: Rows) -> list[Disturbance]:
     """Faults and crashes in order of time."""
-    starts = [e for e in rare if e["kind"] in ("FAULT_STARTED", "CRASHED")]
-    ends = [e for e in rare if e["kind"] == "FAULT_ENDED"]
+    windows = fault_windows(
+        LogEvent(t_us=e["t_us"], kind=e["kind"], type=e["type"], detail=e["detail"])
+        for e in rare
+        if e["kind"] in DISTURBING
+    )
     linked = [e["t_us"] for e in rare if e["kind"] == "LINK_UP"]
+    following = [*(window.start_us for window in windows[1:]), FOREVER]
     out = []
-    for number, e in enumerate(starts):
-        start = e["t_us"]
-        following = starts[number + 1]["t_us"] if number + 1 < len(starts) else FOREVER
-        end = next((x["t_us"] for x in ends if x["detail"] == e["detail"] and x["t_us"] >= start), FOREVER)
-        up = max((t for t in linked if start <= t < following), default=start)
-        out.append(Fault(start, end, up, e["type"] in CUTS))
+    for window, until in zip(windows, following, strict=False):
+        up = max((t for t in linked if window.start_us <= t < until), default=window.start_us)
+        end = FOREVER if window.end_us is None else window.end_us
+        out.append(Disturbance(window.start_us, end, up, window.action in CUTS))
     return out
 
 
-def aftermath(fault: Fault, ended_us: int, motion: Motion) -> Span:
+def aftermath(fault: Disturbance, ended_us: int, motion: Motion) -> Span:
     """From the fault's start until all that it held up has arrived; FOREVER = the run did not last that long.
 
     TCP doubles its waits, so it sends again at the latest when the path has been back for as long as it was

@@ -10,7 +10,7 @@ import py4j.java_gateway
 import pytest
 from pyspark.accumulators import AccumulatorTCPServer, AccumulatorUnixServer
 
-from testbed.analysis.spark.interruptible import apart, silence
+from testbed.analysis.spark.interruptible import interruptibly, silence
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_connection_that_java_cut_is_not_told(
 
 def test_what_the_action_returns_or_raises_comes_back() -> None:
     ticks: list[int] = []
-    assert apart(lambda: 3, lambda: ticks.append(1)) == 3
+    assert interruptibly(lambda: 3, lambda: ticks.append(1)) == 3
     assert ticks
     with pytest.raises(ZeroDivisionError):
-        apart(lambda: 1 // 0)
+        interruptibly(lambda: 1 // 0)
