@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from fifo_network import Network
-from trace_text import Trace
 
 from broker_grpc.core.options import BrokerOptions
 from protos.messages import DiscoveryRequest, Operator, Predicate, Publication, Subscription
+from tests.broker_core.fifo_network import Network
+from tests.broker_core.trace_text import Trace
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fifo_network import Network
-
 from broker_grpc.content.language import format_filter, format_publication
 from protos.messages import Advertisement, Body, Envelope, Publication, Subscription
+from tests.broker_core.fifo_network import Network
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas
 import pytest
-from webdriver import Browser
 
 from protos.records import LogEvent
 from testbed.report import live
@@ -20,6 +19,7 @@ from testbed.report.live import LiveServer
 from testbed.report.live_tables import LiveTables
 from testbed.report.watch import WatchedView
 from testbed.run.folder import RunFolder
+from tests.report.webdriver import Browser
 
 START = 1_700_000_000_000_000
 

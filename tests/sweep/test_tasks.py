@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 import pandas
 import pytest
-from standalone import standalone_cluster
 
 from protos.records import Fidelity, Manifest
 from testbed.run.deploy import Outcome
@@ -26,6 +25,7 @@ from testbed.sweep.tasks import attempt, ended, finished
 from testbed.sweep.view import PlainSweep, look
 from testbed.sweep.wanted import Wanted
 from testbed.topology.plan import Plan
+from tests.standalone import standalone_cluster
 
 TOPOLOGY = """
 name: small
