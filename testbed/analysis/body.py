@@ -63,8 +63,10 @@ def _first(counted: pd.DataFrame, run: str, kind: str | None = None) -> int:
 class Work:
     """One analysis under way. Independent queries run side by side: most of their time is planning."""
 
-    def __init__(self, spark: SparkSession, runs: list[Run], say: Callable[[str], None]) -> None:
-        self.spark, self.runs, self.say = spark, runs, say
+    def __init__(
+        self, spark: SparkSession, runs: list[Run], say: Callable[[str], None], collect_rows: int
+    ) -> None:
+        self.spark, self.runs, self.say, self.collect_rows = spark, runs, say, collect_rows
         self.brokers = {run.key: run.brokers for run in runs}
         self.partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions", "4")))
 
@@ -146,7 +148,7 @@ class Work:
             "log": lambda: log_counts(self.events, ended),
             "load": lambda: load(self.events, ids, self.first_us),
         }
-        self.bulky = rows > bulk.COLLECT_ROWS
+        self.bulky = rows > self.collect_rows
         if not self.bulky:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
         waiting = {name: pool.submit(collected_from, query) for name, query in queries.items()}
@@ -239,5 +241,6 @@ class Work:
                 write_table(run, name, table)
             if self.bulky:
                 rows = self.delivered[run.key]
-                bulk.write_deliveries(run, bulk.of_run(self.pairs, run), rows, collected)
+                own = bulk.of_run(self.pairs, run)
+                bulk.write_deliveries(run, own, rows, self.collect_rows, collected)
             write_verdicts(run.folder.verdicts, analysis.verdicts[run.key])
