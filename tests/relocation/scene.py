@@ -60,8 +60,9 @@ class Scene:
         layer: Callable[[], Layer] = ByHand,
         options: BrokerOptions | None = None,
         seed: int = 0,
+        net: Network | None = None,
     ) -> None:
-        self.net = Network(options, seed, through_the_wire=True)
+        self.net = net or Network(options, seed, through_the_wire=True)
         self.links = list(links)
         self.layers: dict[str, Layer] = {}
         self.publishers: dict[str, ClientMachine] = {}
