@@ -28,6 +28,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite", action="store_true", help="scenario files and golden traces say what is said now"
+    )
+
+
+@pytest.fixture
+def rewrite(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--rewrite"))
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return ROOT

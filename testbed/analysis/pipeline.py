@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from testbed.analysis.result import Analysis
 
 Progress = Callable[[str], None]
+COLLECT_ROWS = 2_000_000  # the driver holds at most so many deliveries at a time
 
 
 def analyze(
@@ -27,6 +28,7 @@ def analyze(
     *,
     progress: Progress | None = None,
     write: bool = True,
+    collect_rows: int = COLLECT_ROWS,
 ) -> Analysis:
     """Make the tables and verdicts of the run folders and (unless told not to) write them into each folder.
 
@@ -39,7 +41,7 @@ def analyze(
     from testbed.analysis.queries import Queries
 
     started = time.monotonic()
-    analysis = Queries(session, loaded, say).run(write)
+    analysis = Queries(session, loaded, say, collect_rows).run(write)
     analysis.seconds = {"spark_start": started - begun, "tables": time.monotonic() - started}
     return analysis
 

@@ -63,8 +63,10 @@ def _first(counted: pd.DataFrame, run: str, kind: str | None = None) -> int:
 class Queries:
     """One analysis under way. Independent queries run side by side: most of their time is planning."""
 
-    def __init__(self, spark: SparkSession, runs: list[Run], say: Callable[[str], None]) -> None:
-        self.spark, self.runs, self.say = spark, runs, say
+    def __init__(
+        self, spark: SparkSession, runs: list[Run], say: Callable[[str], None], collect_rows: int
+    ) -> None:
+        self.spark, self.runs, self.say, self.collect_rows = spark, runs, say, collect_rows
         self.brokers = {run.key: run.brokers for run in runs}
         self.partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions", "4")))
 
@@ -146,7 +148,7 @@ class Queries:
             "log": lambda: log_counts(self.events, ended),
             "load": lambda: load(self.events, ids, self.first_us),
         }
-        self.large = rows > large_deliveries.COLLECT_ROWS
+        self.large = rows > self.collect_rows
         if not self.large:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
         waiting = {name: pool.submit(collected_from, query) for name, query in queries.items()}
@@ -240,7 +242,6 @@ class Queries:
                 write_table(run, name, table)
             if self.large:
                 rows = self.delivered[run.key]
-                large_deliveries.write_deliveries(
-                    run, large_deliveries.of_run(self.pairs, run), rows, collected
-                )
+                own = large_deliveries.of_run(self.pairs, run)
+                large_deliveries.write_deliveries(run, own, rows, self.collect_rows, collected)
             write_check_results(run.folder.verdicts, analysis.verdicts[run.key])

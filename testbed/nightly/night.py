@@ -56,6 +56,15 @@ class Night:
 Say = Callable[[str], None]
 
 
+@dataclass(frozen=True)
+class Means:
+    """What a night takes from outside."""
+
+    reproduce: Callable[[Reproduction, Path, float, Tick], tuple[State, str]] = reproduce
+    commit_of_code: Callable[[], str] = commit_of_code
+    clock: Callable[[], float] = time.monotonic  # seconds
+
+
 def run_night(
     folder: Path,
     choice: Choice,
@@ -63,12 +72,15 @@ def run_night(
     say: Say,
     now: float | None = None,
     tick: Tick = lambda *_: None,
+    means: Means | None = None,
 ) -> Night:
     """`folder` is results/nightly."""
     folder.mkdir(parents=True, exist_ok=True)
     history = read_history(folder / "history.jsonl")
     night = Night(time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)))
-    shift = NightShift(folder, night.id, history, time.monotonic() + budget_s, say, tick, commit_of_code())
+    means = means or Means()
+    deadline = means.clock() + budget_s
+    shift = NightShift(folder, night.id, history, deadline, say, tick, means.commit_of_code(), means)
     tonight: list[Row] = []
     for reproduction in longest_waiting_first(choice.reproductions, history, shift.unfinished):
         ran, rows = shift.run(reproduction)
@@ -111,13 +123,14 @@ class NightShift:
     say: Say
     tick: Tick
     commit: str
+    means: Means
     unfinished: dict[str, Unfinished] = field(init=False)
 
     def __post_init__(self) -> None:
         self.unfinished = read_unfinished(self.folder)
 
     def run(self, wanted: Reproduction) -> tuple[Ran, list[Row]]:
-        left = self.deadline - time.monotonic()
+        left = self.deadline - self.means.clock()
         before = self.unfinished.get(wanted.name)
         goes_on = before is not None and (before.commit, before.words) == (self.commit, wanted.words())
         lacking = "" if goes_on and left > 0 else self._lacking(wanted, before, left)
@@ -126,10 +139,10 @@ class NightShift:
         goes_on = take_over(self.folder, before, wanted, self.night, self.commit)
         how = f"goes on where {before.night} ended" if goes_on and before else "started"
         self.say(f"{wanted.name}: {how}, {left:.0f} s left")
-        began = time.monotonic()
+        began = self.means.clock()
         root = self.folder / self.night / wanted.folder
-        state, detail = reproduce(wanted, root, left, self.tick)
-        seconds = time.monotonic() - began
+        state, detail = self.means.reproduce(wanted, root, left, self.tick)
+        seconds = self.means.clock() - began
         spent = seconds + (before.seconds if goes_on and before else 0.0)
         if state in ("out of time", "interrupted"):
             return self._keep(wanted, state, seconds, spent, detail), []

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -28,13 +28,19 @@ GONE = (
     '<div id="gone" class="notice bad" role="status" hidden><p>The server of this page is gone: '
     "this is the last state it told.</p></div>"
 )
-FOLLOWS_S = 10.0  # a page that has not asked for so long is closed
-PATIENCE_S = 5.0  # for those that are open to ask again
-LONGEST_S = 30.0
 POLICY = (
     "default-src 'none'; img-src data:; connect-src 'self'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 )
+
+
+@dataclass(frozen=True)
+class Patience:
+    """With the pages that are open when the run is over, in seconds."""
+
+    follows_s: float = 10.0  # a page that has not asked for so long is closed
+    again_s: float = 5.0  # for those that are open to ask again
+    longest_s: float = 30.0
 
 
 class LivePage:
@@ -81,7 +87,8 @@ class LivePage:
 class Viewers:
     """Open pages and when each asked last, so that the last state reaches all of them before the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
         self._asked: dict[str, float] = {}
         self._answering = 0
         self._changed = threading.Condition()
@@ -105,22 +112,22 @@ class Viewers:
         """Until everybody who follows has the last state; a large page on a busy machine takes its time."""
         began = time.monotonic()
         with self._changed:
-            while self._waits(began) and time.monotonic() < began + LONGEST_S:
+            while self._waits(began) and time.monotonic() < began + self._patience.longest_s:
                 self._changed.wait(0.1)
 
     def _waits(self, began: float) -> bool:
         now = time.monotonic()
-        following = [at for at in self._asked.values() if at > began - FOLLOWS_S]
-        return self._answering > 0 or any(max(at, began) > now - PATIENCE_S for at in following)
+        following = [at for at in self._asked.values() if at > began - self._patience.follows_s]
+        return self._answering > 0 or any(max(at, began) > now - self._patience.again_s for at in following)
 
 
 class LiveServer:
     """Serves until `close`. Nobody else's machine can ask, and nobody without the address gets an answer."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, patience: Patience | None = None) -> None:
         self.page = LivePage(folder)
         self.token = secrets.token_urlsafe(16)
-        self._viewers = Viewers()
+        self._viewers = Viewers(patience or Patience())
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self.page, self.token, self._viewers))
         self._server.daemon_threads = False  # `close` waits for them: none may draw while the process ends
         self._thread = threading.Thread(target=self._server.serve_forever, name="live page", daemon=True)

@@ -65,7 +65,7 @@ def run_points(
     """Runs the points that are not done yet, then analyses all that are, with one Spark session."""
     wanted = planned(sweep, lines or Lines(), base)  # a mistake is told before anything runs
     folder, effort = (results / sweep.name).resolve(), Effort(sweep.retries, sweep.timeout_s)
-    with only_sweep(folder), _one_session(master) as session:
+    with only_sweep(folder), _one_session(master, say) as session:
         found = _run_wanted(folder, [w for _, w in wanted], session, say, effort)
         if not tables:
             return found
@@ -108,14 +108,19 @@ def _run_made(
     folder: Path, wanted: list[Wanted], master: str, say: Say, effort: Effort | None
 ) -> SweepResult:
     folder = folder.resolve()
-    with only_sweep(folder), _one_session(master) as session:
+    with only_sweep(folder), _one_session(master, say) as session:
         return _run_wanted(folder, wanted, session, say, effort or Effort())
 
 
 @contextmanager
-def _one_session(master: str) -> Iterator[Session]:
-    """Spark starts when it is first asked for, and not at all when every point is there."""
+def _one_session(master: str, say: Say) -> Iterator[Session]:
+    """Spark starts when it is first asked for, and not at all when every point is there.
+
+    A Ctrl-C goes on from here when all has ended that was started since: Spark's Python daemon, its workers
+    and the points too, which each end in their own time when Java is gone.
+    """
     from testbed.analysis.spark.interruptible import end_spark, interruptibly
+    from testbed.analysis.spark.offspring import end_offspring, orphans_kept
     from testbed.analysis.spark.session import start
 
     started: list[SparkSession] = []
@@ -125,17 +130,20 @@ def _one_session(master: str) -> Iterator[Session]:
             started.append(interruptibly(lambda: start(master)))
         return started[0]
 
-    try:
-        yield session
-        for spark in started:
-            interruptibly(spark.stop)
-    except KeyboardInterrupt:
-        end_spark()
-        raise
-    except BaseException:
-        for spark in started:
-            interruptibly(spark.stop)
-        raise
+    with orphans_kept() as before:
+        try:
+            yield session
+            for spark in started:
+                interruptibly(spark.stop)
+        except KeyboardInterrupt:
+            end_spark()
+            for word in end_offspring(before, PATIENCE_S):
+                say(word)
+            raise
+        except BaseException:
+            for spark in started:
+                interruptibly(spark.stop)
+            raise
 
 
 def _run_wanted(
@@ -164,7 +172,9 @@ def _run(spark: SparkSession, folders: list[Path], say: Say, effort: Effort) -> 
     try:
         return run_on_spark(spark.sparkContext, folders, effort.retries, effort.timeout_s, view)
     except KeyboardInterrupt:
-        wait_free(folders, PATIENCE_S)  # Spark is gone; each point ends its run in order
+        # Spark is gone; each point ends its run in order, those on other machines too.
+        if not wait_free(folders, PATIENCE_S):
+            say("a point has not ended its run yet; the next sweep in this folder waits for it")
         raise
     finally:
         view.close()

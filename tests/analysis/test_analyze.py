@@ -379,17 +379,14 @@ def test_deliveries_too_many_for_the_driver_are_the_same(
     analysis: Analysis,
     folders: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     rows: int,
 ) -> None:
     """Run by run on the driver (130: more than each run has, less than both), or written by Spark's tasks."""
     from testbed.analysis import analyze
-    from testbed.analysis.tables import large_deliveries
 
-    monkeypatch.setattr(large_deliveries, "COLLECT_ROWS", rows)
     for name in ("good", "tree"):
         shutil.copytree(folders / name, tmp_path / name)
-    again = analyze([tmp_path / name for name in ("good", "tree")], spark=spark)
+    again = analyze([tmp_path / name for name in ("good", "tree")], spark=spark, collect_rows=rows)
     assert "deliveries" not in again.tables
     for name in ("good", "tree"):
         assert (tmp_path / name / "tables" / "deliveries.parquet").is_dir() == (rows == 10)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from capture_maker import T0, many, pcapng_bytes, tcp
 
 from testbed.analysis.sample.packets import pcap_bytes
 from testbed.analysis.wire.reader import Part, packets
 from testbed.analysis.wire.witness import Capture, witness
+from tests.analysis.capture_maker import T0, many, pcapng_bytes, tcp
 
 
 def read(path: Path) -> tuple[list[int], list[tuple[str, int]]]:

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from standalone import standalone_cluster
 
 from testbed.analysis.sample.run_folder import make_run
+from tests.standalone import standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 

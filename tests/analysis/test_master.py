@@ -33,13 +33,12 @@ def test_what_spark_understands_is_taken(text: str) -> None:
     master.check_master(text)
 
 
-def test_a_cluster_that_does_not_answer_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(master, "PATIENCE_S", 0.1)
+def test_a_cluster_that_does_not_answer_is_told_so() -> None:
     with socket.socket() as bound:  # and nobody listens
         bound.bind(("127.0.0.1", 0))
         silent = f"127.0.0.1:{bound.getsockname()[1]}"
         with pytest.raises(TestbedError, match=f"no Spark cluster answers at spark://{silent}: ") as error:
-            start(f"spark://{silent}")
+            master.check_master(f"spark://{silent}", patience_s=0.1)
         assert "Java" not in str(error.value.hint)
         with socket.create_server(("127.0.0.1", 0)) as standing:
             master.check_master(f"spark://{silent},127.0.0.1:{standing.getsockname()[1]}")  # one is enough

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from capture_maker import T0, many, pcapng_bytes, tcp, zoo
-from slow_packets import parse
 
 from testbed.analysis.sample.packets import pcap_bytes
 from testbed.analysis.wire import reader
 from testbed.analysis.wire.columns import PACKET_COLUMNS
 from testbed.analysis.wire.reader import Part, packets
+from tests.analysis.capture_maker import T0, many, pcapng_bytes, tcp, zoo
+from tests.analysis.slow_packets import parse
 
 DECODED = [name for name in PACKET_COLUMNS if name not in ("file", "offset", "link_type", "damage")]
 

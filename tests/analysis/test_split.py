@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from capture_maker import T0, many, pcapng_bytes, tcp
 
 from testbed.analysis.sample.packets import pcap_bytes
 from testbed.analysis.wire.reader import Part, SplitUnproven, packets
 from testbed.analysis.wire.split import plan_parts
+from tests.analysis.capture_maker import T0, many, pcapng_bytes, tcp
 
 
 def rows(parts: list[Part]) -> list[tuple[int, int]]:

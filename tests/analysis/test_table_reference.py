@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-import table_reference
+
+from tests.analysis import table_reference
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -82,6 +82,7 @@ class Network:
         self._epoch: dict[frozenset[str], int] = {}  # of streams that are up
         self._view: dict[Pair, int] = {}  # (node, peer) -> epoch of the stream the node believes in
         self._incarnation: dict[str, int] = {}
+        self._kinds: dict[str, str] = {}
         self._wire = through_the_wire
         self._count = 0
 
@@ -93,8 +94,10 @@ class Network:
         self.nodes[name] = broker
         return broker
 
-    def add(self, name: str, machine: Machine) -> None:
+    def add(self, name: str, machine: Machine, kind: str = "") -> None:
+        """`kind` as its peers see it; by itself a `Broker` is a broker and all else a client."""
         self.nodes[name] = machine
+        self._kinds[name] = kind
         self._incarnation.setdefault(name, 1)
 
     def tree(self, links: Iterable[Pair]) -> None:
@@ -134,7 +137,7 @@ class Network:
         self._count += 1
         epoch = self._epoch[frozenset((a, b))] = self._count
         for node, peer in ((a, b), (b, a)):
-            kind = "broker" if isinstance(self.nodes[peer], Broker) else "client"
+            kind = self._kinds.get(peer) or ("broker" if isinstance(self.nodes[peer], Broker) else "client")
             up = PeerUp(peer, kind, hello_incarnation(self._incarnation[peer], epoch))  # type: ignore[arg-type]
             self._queue(peer, node).append((epoch, up))
 
@@ -203,7 +206,7 @@ class Network:
         ready = sorted(pair for pair, queue in self._queues.items() if queue and pair[1] in self.nodes)
         if not ready:
             return False
-        source, target = self.random.choice(ready)
+        source, target = self._next(ready)
         epoch, stimulus = self._queues[source, target].popleft()
         if isinstance(stimulus, PeerUp):
             self._view[target, source] = epoch
@@ -211,6 +214,10 @@ class Network:
             self._view.pop((target, source), None)
         self.feed(target, stimulus)
         return True
+
+    def _next(self, ready: list[Pair]) -> Pair:
+        """Any link may be the next to deliver."""
+        return self.random.choice(ready)
 
     def settle(self) -> None:
         """Until no message is on a link or in a broker's queues."""

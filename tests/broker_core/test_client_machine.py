@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from fifo_network import Network
 
 from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.language import parse_filter, parse_publication
@@ -34,6 +33,7 @@ from protos.messages import (
     Publication,
     Refusal,
 )
+from tests.broker_core.fifo_network import Network
 
 STOCK = parse_filter("[class,eq,STOCK]")
 QUOTE = {"class": "STOCK", "price": 5}

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
-from filter_strategies import NUMBER_DOMAIN, WORD_DOMAIN, confused, filters, numeric, publications, textual
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,15 @@ from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import LanguageError, LimitExceeded
 from protos.messages import Operator, Predicate, Value
+from tests.broker_core.filter_strategies import (
+    NUMBER_DOMAIN,
+    WORD_DOMAIN,
+    confused,
+    filters,
+    numeric,
+    publications,
+    textual,
+)
 
 CASES = [
     ("[class,eq,A]", "[class,A]", True),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from fifo_network import Network
-from trace_text import Trace
 
 from broker_grpc.core.options import BrokerOptions
 from protos.messages import DiscoveryRequest, Operator, Predicate, Publication, Subscription
+from tests.broker_core.fifo_network import Network
+from tests.broker_core.trace_text import Trace
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]
 
@@ -20,7 +20,7 @@ def built(covering: str = "off") -> Network:
     return net
 
 
-def test_start_of_an_overlay():
+def test_start_of_an_overlay(rewrite: bool) -> None:
     net = Network()
     for name in ("B1", "B2", "B3"):
         net.add_broker(name)
@@ -33,11 +33,11 @@ def test_start_of_an_overlay():
     net.client("P", "B1")
     net.say("P", DiscoveryRequest("d1"))
     net.settle()
-    trace.check("overlay_start")
+    trace.check("overlay_start", rewrite)
 
 
 @pytest.mark.parametrize("covering", ["off", "lazy", "active"])
-def test_life_of_a_subscription(covering):
+def test_life_of_a_subscription(covering: str, rewrite: bool) -> None:
     net = built(covering)
     trace = Trace(net)
 
@@ -54,10 +54,10 @@ def test_life_of_a_subscription(covering):
     step("P publishes for both", (net.publish, "P", "[class,STOCK],[price,8.5]", "p2"))
     step("T unsubscribes", (net.unsubscribe, "T", "B4:s1"))
     step("P unadvertises", (net.unadvertise, "P", "B1:a1"))
-    trace.check(f"subscription_covering_{covering}")
+    trace.check(f"subscription_covering_{covering}", rewrite)
 
 
-def test_a_link_goes_down_and_comes_back():
+def test_a_link_goes_down_and_comes_back(rewrite: bool) -> None:
     net = built()
     net.advertise("P", "[class,eq,STOCK]")
     net.settle()
@@ -73,10 +73,10 @@ def test_a_link_goes_down_and_comes_back():
     trace.heading("P publishes")
     net.publish("P", "[class,STOCK]", "p1")
     net.settle()
-    trace.check("link_repair")
+    trace.check("link_repair", rewrite)
 
 
-def test_refusals():
+def test_refusals(rewrite: bool) -> None:
     net = built()
     trace = Trace(net)
     trace.heading("S takes back what it does not hold")
@@ -88,4 +88,4 @@ def test_refusals():
     trace.heading("P subscribes without class")
     net.say("P", Subscription("", "P", (Predicate("price", Operator.GT, 5),)), 7)
     net.settle()
-    trace.check("refusals")
+    trace.check("refusals", rewrite)

@@ -6,7 +6,6 @@ import random
 import time
 
 import pytest
-from filter_strategies import confused, filters, numeric, publications, textual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from broker_grpc.content.filters import Filter
 from broker_grpc.content.index import MANY, FilterIndex
 from broker_grpc.content.language import parse_filter
 from protos.messages import Operator, Predicate
+from tests.broker_core.filter_strategies import confused, filters, numeric, publications, textual
 
 any_filter = filters(st.one_of(numeric, textual, confused), most=5)
 without_equality = st.builds(Filter, st.lists(st.one_of(numeric, textual), min_size=1, max_size=3))

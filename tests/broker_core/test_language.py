@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from filter_strategies import filters, publications
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from broker_grpc.content.language import (
 )
 from broker_grpc.errors import BrokerError, LanguageError, LimitExceeded
 from protos.messages import Operator, Predicate
+from tests.broker_core.filter_strategies import filters, publications
 
 
 def test_filter():

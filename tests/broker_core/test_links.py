@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from fifo_network import Network
 
 from broker_grpc.core.links import hello_incarnation, process_incarnation
 from broker_grpc.core.options import BrokerOptions
@@ -23,6 +22,7 @@ from protos.messages import (
     Subscription,
     Unsubscription,
 )
+from tests.broker_core.fifo_network import Network
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from plug_packages import install, plug
 
 from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
@@ -21,6 +20,7 @@ from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.registry import Entry, Registry, UnknownProtocol, find_protocols, machine_of, own_plugs
 from testbed.doctor.finding import State
 from testbed.doctor.protocols import protocols
+from tests.broker_core.plug_packages import install, plug
 
 OWN = Registry(own_plugs())
 

@@ -6,7 +6,6 @@ import os
 from itertools import pairwise
 
 import pytest
-from fifo_network import Network, PlainClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.protocols.contentbased.broker import Broker
+from tests.broker_core.fifo_network import Network, PlainClient
 
 FILTERS = [
     "[class,eq,'A']",

@@ -10,10 +10,10 @@ The tree of most tests, with publisher P at B1 and subscribers where a test puts
 from __future__ import annotations
 
 import pytest
-from fifo_network import Network
 
 from broker_grpc.core.options import BrokerOptions
 from protos.messages import Envelope, Publication
+from tests.broker_core.fifo_network import Network
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]
 STOCK = "[class,eq,STOCK],[price,isPresent,0]"

@@ -1,17 +1,15 @@
 """Message exchanges as readable text, compared with tests/golden/<name>.txt.
 
-Rewrite them with GOLDEN=write in the environment, and review the difference.
+`pytest tests/broker_core --rewrite` rewrites them; review the difference.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-
-from fifo_network import Network
 
 from broker_grpc.content.language import format_filter, format_publication
 from protos.messages import Advertisement, Body, Envelope, Publication, Subscription
+from tests.broker_core.fifo_network import Network
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -30,12 +28,12 @@ class Trace:
         body = envelope.body
         self.lines.append(f"{source:>4} -> {target:<4} {body.type} {_detail(body)} hops={envelope.hops}")
 
-    def check(self, name: str) -> None:
+    def check(self, name: str, rewrite: bool) -> None:
         text = "\n".join(self.lines) + "\n"
         file = GOLDEN / f"{name}.txt"
-        if os.environ.get("GOLDEN") == "write":
+        if rewrite:
             file.write_text(text)
-        assert text == file.read_text(), f"{file} differs; GOLDEN=write rewrites it"
+        assert text == file.read_text(), f"{file} differs; --rewrite rewrites it"
 
 
 def _detail(body: Body) -> str:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nursery import nursery
-from ports import free_port
 
 from broker_grpc.core.limits import Limits
 from broker_grpc.process.handshake import hello, read_hello
@@ -19,6 +17,8 @@ from broker_grpc.process.transport import CONNECT, DialledStream
 from protos.envelope import VERSION, decode, encode
 from protos.messages import Envelope
 from protos.records import LogEvent
+from tests.broker_process.nursery import nursery
+from tests.ports import free_port
 
 PATIENCE_S = 60
 UNHURRIED = {"hello_timeout_us": PATIENCE_S * 1_000_000}

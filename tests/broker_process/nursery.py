@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 class Child:
@@ -49,8 +48,8 @@ class Nursery:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(120)
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{HERE}"}
-        command = [sys.executable, str(HERE / "nursery.py"), str(theirs.fileno())]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "tests.broker_process.nursery", str(theirs.fileno())]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
         theirs.close()
         self._lines = self._socket.makefile("rb")
@@ -114,7 +113,7 @@ def serve(what: str, data: bytes, control_fd: int) -> None:
     import msgspec
 
     if what == "flood":
-        import flood_machine
+        from tests.broker_process import flood_machine
 
         flood_machine.serve(data, control_fd)
     elif what == "broker":

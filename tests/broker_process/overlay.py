@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from broker_nodes import PATIENCE_S, BrokerNode
-
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.process.tls import Authority
 from protos.records import LogEvent
+from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode
 
 
 class Overlay:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from broker_nodes import PATIENCE_S
-from overlay import Overlay, check_deliveries
 
 from broker_grpc.client.api import Client, NotConnected, Refused
 from broker_grpc.errors import LanguageError, LimitExceeded
 from broker_grpc.process.clock import RunClock
 from protos.records import LogEvent
+from tests.broker_process.broker_nodes import PATIENCE_S
+from tests.broker_process.overlay import Overlay, check_deliveries
 
 
 @pytest.fixture

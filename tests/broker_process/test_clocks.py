@@ -7,9 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-from broker_nodes import PATIENCE_S
-from flood_machine import FloodMachine
-from overlay import Overlay
 
 from broker_grpc.client.api import Client
 from broker_grpc.core.limits import Limits
@@ -17,6 +14,9 @@ from broker_grpc.machine import Effects, PeerUp, Stimulus
 from broker_grpc.process.clock import RunClock
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.runtime import Runtime
+from tests.broker_process.broker_nodes import PATIENCE_S
+from tests.broker_process.flood_machine import FloodMachine
+from tests.broker_process.overlay import Overlay
 
 PAUSE_US = 600_000_000  # of a busy machine, far less than the step
 

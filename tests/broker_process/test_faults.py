@@ -7,8 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from broker_nodes import PATIENCE_S, Poker
-from overlay import Overlay, check_deliveries
 
 from broker_grpc.client.api import Client
 from broker_grpc.content.language import parse_filter, parse_publication
@@ -16,6 +14,8 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.process.transport import LINK, StreamLost
 from protos.messages import Ack, DiscoveryRequest, Subscription
 from protos.records import LogEvent
+from tests.broker_process.broker_nodes import PATIENCE_S, Poker
+from tests.broker_process.overlay import Overlay, check_deliveries
 
 ALL = 1_000_000  # notifications, more than ever come
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import grpc.aio
 import pytest
-from broker_nodes import PATIENCE_S, BrokerNode, Poker
-from flood_machine import FloodMachine
 
 from broker_grpc.core.limits import Limits
 from broker_grpc.errors import DuplicateError, ProtocolError
@@ -29,6 +27,8 @@ from broker_grpc.process.transport import LINK, StreamLost
 from protos import broker_pb2 as pb
 from protos.envelope import VERSION, encode
 from protos.messages import Ack, Envelope, Operator, Predicate, Publication, Refusal, Subscription
+from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
+from tests.broker_process.flood_machine import FloodMachine
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from broker_nodes import PATIENCE_S, BrokerNode, Poker
-from overlay import Overlay
 
 from broker_grpc.client.api import Client, NotConnected
 from broker_grpc.errors import ProtocolError
 from broker_grpc.process.tls import Authority, TlsError, TlsFiles, channel_credentials
 from broker_grpc.process.transport import LINK, StreamLost
+from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
+from tests.broker_process.overlay import Overlay
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.broker_process.broker_nodes import BrokerNode
+
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
-sys.path.insert(0, str(ROOT / "tests" / "broker_process"))
-
-from broker_nodes import BrokerNode  # noqa: E402
 
 
 @pytest.fixture

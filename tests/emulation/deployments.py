@@ -9,11 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-from open_files import open_files
-
 from protos.records import LogEvent
 from testbed.run.fidelity import read_events
 from testbed.run.folder import RunFolder
+from tests.emulation.open_files import open_files
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900

@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
-from open_files import open_files
 
 from protos.records import LogEvent
 from testbed.run.deploy import prepare
 from testbed.run.fidelity import read_events
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Broker, Client, Gate, Network, Node, OverlayLink, Phase, Plan
+from tests.emulation.open_files import open_files
+from tests.ports import free_port
 
 SECOND = 1_000_000
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0
 PATIENCE_US = 120 * SECOND
 
@@ -77,8 +78,6 @@ class LoopbackNetwork:
 
 def chain(brokers: int = 3, clients: list[Client] | None = None, **broker: Any) -> Plan:
     """A chain of brokers on the loopback, clients after them, two seconds of running."""
-    from ports import free_port  # not for the runner itself, which does not look among the tests
-
     names = [f"B{number}" for number in range(1, brokers + 1)]
     clients = clients or []
     phases = [Phase("brokers", list(names), gate(links_up=True))]
@@ -122,12 +121,12 @@ class Runner:
     def __init__(self, plan: Plan, results: Path, *options: str) -> None:
         self.folder: RunFolder = folder_for(plan, results)
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "loopback.py"), str(self.folder.path), *options],
-            cwd=HERE.parents[1],
+            [sys.executable, "-m", "tests.emulation.loopback", str(self.folder.path), *options],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=(self.folder.logs / "runner.log").open("wb"),
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
         )
 
     @property
@@ -189,7 +188,7 @@ class Runner:
 
 
 def main() -> int:
-    """python loopback.py RUNFOLDER [--keep]: the emulated run as a process, to be killed by tests."""
+    """python -m tests.emulation.loopback RUNFOLDER [--keep]: the emulated run, to be killed by tests."""
     from testbed.emulation.runner.emulated_run import EmulatedRun
 
     run = EmulatedRun(RunFolder(Path(sys.argv[1])), LoopbackNetwork, lifeline=0)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from deployments import ROOT, events, latest, of_kind, run
 
 from protos.records import LogEvent
 from testbed.run.folder import RunFolder
+from tests.emulation.deployments import ROOT, events, latest, of_kind, run
 
 GUEST = pytest.param("guest", marks=[pytest.mark.guest, pytest.mark.slow, pytest.mark.nightly])
 TOPOLOGY = ROOT / "topologies" / "coordinator-restart.yaml"

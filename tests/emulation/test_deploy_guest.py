@@ -13,7 +13,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from deployments import (
+
+from protos.records import LogEvent
+from testbed.run.fidelity import read_events
+from testbed.run.folder import RunFolder
+from testbed.topology.paths import Routing
+from testbed.topology.plan import load
+from tests.emulation.deployments import (
     PATIENCE_S,
     ROOT,
     command_line,
@@ -24,12 +30,6 @@ from deployments import (
     wait_until_gone,
     write,
 )
-
-from protos.records import LogEvent
-from testbed.run.fidelity import read_events
-from testbed.run.folder import RunFolder
-from testbed.topology.paths import Routing
-from testbed.topology.plan import load
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from deployments import ROOT, command_line, latest, run, wait_until_gone, write
 
 from protos.records import LogEvent
 from testbed.run.folder import RunFolder
+from tests.emulation.deployments import ROOT, command_line, latest, run, wait_until_gone, write
 
 pytestmark = [pytest.mark.guest, pytest.mark.nightly]
 

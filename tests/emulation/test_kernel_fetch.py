@@ -47,11 +47,7 @@ def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (package / "usr" / "src").mkdir(parents=True)
     (package / "usr" / "src" / "linux-source-7.2.tar.xz").write_bytes(b"the kernel")
-    keyring = tmp_path / "keyring.gpg"
-    keyring.touch()
-    monkeypatch.setattr(fetch, "KEYRING", keyring)
-    monkeypatch.setattr(source, "SOURCE_FOLDER", tmp_path / "src")
-    monkeypatch.setattr(source.candidates, "__defaults__", (tmp_path / "src",))
+    (tmp_path / "keyring.gpg").touch()
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("PACKAGE", str(package))
     monkeypatch.setenv("INDEX", INDEX.format("7.2"))
@@ -59,18 +55,23 @@ def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
+def fetched(debian: Path, keyring: str = "keyring.gpg") -> source.Source:
+    """On that machine, where no kernel source is installed."""
+    return fetch.fetch(debian.parent / keyring, debian.parent / "src")
+
+
 def test_the_archive_lands_in_the_cache_and_is_taken_by_the_next_build(debian: Path) -> None:
-    found = fetch.fetch()
+    found = fetched(debian)
     assert found.archive == source_folder() / "linux-source-7.2.tar.xz"
     assert found.archive.read_bytes() == b"the kernel"
-    assert source.candidates()[0] == found
+    assert source.candidates(debian.parent / "src")[0] == found
     assert [path.name for path in source_folder().iterdir()] == [found.archive.name], "nothing else stays"
 
 
 def test_what_is_there_is_not_fetched_again(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = fetch.fetch()
+    first = fetched(debian)
     monkeypatch.setenv("FAIL", "update")
-    assert fetch.fetch() == first
+    assert fetched(debian) == first
 
 
 @pytest.mark.parametrize("step", ["update", "download"])
@@ -79,26 +80,25 @@ def test_a_failing_apt_leaves_nothing_and_says_why(
 ) -> None:
     monkeypatch.setenv("FAIL", step)
     with pytest.raises(FetchFailed, match="no route to the mirror"):
-        fetch.fetch()
+        fetched(debian)
     assert list(source_folder().iterdir()) == []
 
 
 def test_a_suite_without_a_newer_kernel(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INDEX", INDEX.format("6.12"))
     with pytest.raises(FetchFailed, match=r"no kernel source from 6\.16 on"):
-        fetch.fetch()
+        fetched(debian)
 
 
 def test_a_package_without_the_archive(debian: Path) -> None:
     (debian / "usr" / "src" / "linux-source-7.2.tar.xz").unlink()
     with pytest.raises(FetchFailed, match=r"holds no linux-source-7\.2\.tar\.xz"):
-        fetch.fetch()
+        fetched(debian)
 
 
-def test_without_debians_keys_nothing_is_fetched(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "KEYRING", debian / "none.gpg")
+def test_without_debians_keys_nothing_is_fetched(debian: Path) -> None:
     with pytest.raises(FetchFailed, match="signatures"):
-        fetch.fetch()
+        fetched(debian, "none.gpg")
 
 
 def test_the_newest_series_counts_by_number() -> None:

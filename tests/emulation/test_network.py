@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import network_checks
 import pytest
+
+from tests.emulation import network_checks
 
 pytestmark = pytest.mark.guest
 

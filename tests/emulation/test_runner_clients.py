@@ -16,9 +16,7 @@ from testbed.errors import TestbedError
 from testbed.run.fidelity import read_events
 from testbed.topology.plan import Client, Event, Phase, PublicationPlan, SubscriptionPlan
 from testbed.workload.script import advertisements_of
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loopback import PATIENCE_S, SECOND, Runner, chain, folder_for, gate, once
+from tests.emulation.loopback import PATIENCE_S, SECOND, Runner, chain, folder_for, gate, once
 
 
 def publisher(id: str = "p", **changes: object) -> Client:

@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import socket
-import sys
 import time
 from pathlib import Path
 from typing import cast
@@ -26,9 +25,7 @@ from testbed.run.configs import BrokerConfigs
 from testbed.run.fidelity import read_events
 from testbed.run.stimuli import ProcessEnded, ProcessReady, Stimulus
 from testbed.topology.plan import Event, Program
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loopback import SECOND, Runner, chain, folder_for, once, recovered
+from tests.emulation.loopback import SECOND, Runner, chain, folder_for, once, recovered
 
 
 def test_a_run_ends_done_and_leaves_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from deployments import ROOT, latest, of_kind, run
+
+from tests.emulation.deployments import ROOT, latest, of_kind, run
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pandas
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "emulation"))
-import deployments
-
 from testbed.figures.verdict import read_verdicts
+from tests.emulation import deployments
 
 
 @pytest.mark.guest

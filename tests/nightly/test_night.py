@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas
@@ -16,13 +17,12 @@ import pytest
 from testbed.cli.app import main
 from testbed.cli.nightly import only_one
 from testbed.errors import InputError
-from testbed.nightly import night as nights
 from testbed.nightly.bounded_process import State, reproduce
 from testbed.nightly.choice import Choice, Reproduction, read_choice
 from testbed.nightly.history import Row, append_history, read_history
 from testbed.nightly.judge import Comparison
 from testbed.nightly.measures import failed_invariants, result_folders
-from testbed.nightly.night import Night, Ran, longest_waiting_first, run_night, tidy
+from testbed.nightly.night import Means, Night, Ran, longest_waiting_first, run_night, tidy
 from testbed.nightly.page import nightly_page
 from testbed.nightly.unfinished import Unfinished, read_unfinished, write_unfinished
 
@@ -88,25 +88,19 @@ def test_a_wrong_set_is_explained(tmp_path: Path) -> None:
     assert nightly("--budget", "soon") == 2
 
 
-class StoppedClock:
-    """In place of a module's `time`: no machine is so slow that some of the budget is gone."""
-
-    strftime, gmtime = time.strftime, time.gmtime
-
-    @staticmethod
-    def monotonic() -> float:
-        return 0.0
+def stopped() -> float:
+    """A clock: no machine is so slow that some of the budget is gone."""
+    return 0.0
 
 
-def test_no_time_left_is_said_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nights, "time", StoppedClock)
+def test_no_time_left_is_said_and_no_failure(tmp_path: Path) -> None:
     choice = Choice(reproductions=(Reproduction(paper="shadow-tco"),))
     append_history(
         tmp_path / "history.jsonl",
         [Row("20260101T030000", "shadow-tco/smoke", "wall time", 100, seconds=True)],
     )
     said: list[str] = []
-    night = run_night(tmp_path, choice, 60, said.append)
+    night = run_night(tmp_path, choice, 60, said.append, means=Means(clock=stopped))
     assert [r.state for r in night.ran] == ["not started"]
     assert night.code == 0
     assert said == ["shadow-tco/smoke: not started", "  60 s left; it took 100 s the last time"]
@@ -127,12 +121,11 @@ PART = "pop_grape/smoke/part"
 class Fake:
     """Stands for the reproduction's process: leaves a part, and is done when it finds one."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *states: State) -> None:
+    def __init__(self, *states: State, clock: Callable[[], float] = time.monotonic) -> None:
         self.states = list(states)
         self.found: list[bool] = []
         self.commit = "c0ffee"
-        monkeypatch.setattr(nights, "reproduce", self)
-        monkeypatch.setattr(nights, "commit_of_code", lambda: self.commit)
+        self.means = Means(self, lambda: self.commit, clock)
 
     def __call__(self, wanted: Reproduction, root: Path, left: float, tick: object) -> tuple[State, str]:
         state = self.states.pop(0)
@@ -145,11 +138,12 @@ class Fake:
 
     def night(self, folder: Path, at: float, *papers: str, budget_s: float = 600) -> Night:
         wanted = tuple(Reproduction(paper=paper) for paper in papers)
-        return run_night(folder, Choice(reproductions=wanted), budget_s, lambda line: None, at * 86400)
+        choice = Choice(reproductions=wanted)
+        return run_night(folder, choice, budget_s, lambda line: None, at * 86400, means=self.means)
 
 
-def test_what_was_ended_goes_on_the_next_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = Fake(monkeypatch, "out of time", "out of time", "done")
+def test_what_was_ended_goes_on_the_next_night(tmp_path: Path) -> None:
+    fake = Fake("out of time", "out of time", "done")
     first = fake.night(tmp_path, 1, "pop-grape")
     assert first.code == 0
     assert "the next night goes on" in first.ran[0].detail
@@ -163,16 +157,16 @@ def test_what_was_ended_goes_on_the_next_night(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("commit", ["another", ""])
-def test_other_code_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
-    fake = Fake(monkeypatch, "out of time", "done")
+def test_other_code_starts_anew(tmp_path: Path, commit: str) -> None:
+    fake = Fake("out of time", "done")
     fake.night(tmp_path, 1, "pop-grape")
     fake.commit = commit
     fake.night(tmp_path, 2, "pop-grape")
     assert fake.found == [False, False]
 
 
-def test_a_long_one_does_not_starve_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = Fake(monkeypatch, "out of time", "done", "done")
+def test_a_long_one_does_not_starve_the_others(tmp_path: Path) -> None:
+    fake = Fake("out of time", "done", "done")
     fake.night(tmp_path, 1, "long")  # it used up all the time
     assert [r.name for r in fake.night(tmp_path, 2, "long", "short").ran] == ["short/smoke", "long/smoke"]
 
@@ -184,19 +178,16 @@ def test_of_one_night_what_was_ended_comes_before_what_was_done() -> None:
     assert longest_waiting_first([done, ended], history, left) == [ended, done]
 
 
-def test_with_other_code_it_is_begun_only_with_the_time_it_had(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake = Fake(monkeypatch)
-    monkeypatch.setattr(nights, "time", StoppedClock)
+def test_with_other_code_it_is_begun_only_with_the_time_it_had(tmp_path: Path) -> None:
+    fake = Fake(clock=stopped)
     old = Unfinished("long/smoke", "19700101T000000", ["long", "--scale", "smoke"], "old", 900.0, 500.0)
     write_unfinished(tmp_path, [old])
     (ran,) = fake.night(tmp_path, 2, "long", budget_s=300).ran
     assert (ran.state, ran.detail) == ("not started", "300 s left; 500 s did not do the last time")
 
 
-def test_an_interrupted_night_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = Fake(monkeypatch, "done", "interrupted")
+def test_an_interrupted_night_keeps_what_is_done(tmp_path: Path) -> None:
+    fake = Fake("done", "interrupted")
     night = fake.night(tmp_path, 1, "a", "b", "c")
     assert [(r.name, r.state) for r in night.ran] == [("a/smoke", "done"), ("b/smoke", "interrupted")]
     assert night.code == 130

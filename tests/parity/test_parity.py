@@ -17,9 +17,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from facts import Facts, facts_of, far_apart, up_apart
-from losses import SameLosses, losses_of, none_lost
-from scenarios import SCENARIOS, Scenario
 
 from testbed.run.deploy import deploy, prepare
 from testbed.run.engine import Engine, Options, choose
@@ -28,6 +25,9 @@ from testbed.simulation.engine import SimulateEngine
 from testbed.simulation.simulator import START_US
 from testbed.simulation.wires import Loses
 from testbed.topology.load import load_plan_text
+from tests.parity.facts import Facts, facts_of, far_apart, up_apart
+from tests.parity.losses import SameLosses, losses_of, none_lost
+from tests.parity.scenarios import SCENARIOS, Scenario
 
 OFTEN = ("tree", "bottleneck", "grape", "cut-pairs", "cycle")  # each guest takes a quarter of a minute
 WHEEL_US = 5_120_000  # the kernel's timers look the same again after this

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from random import Random
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "broker_core"))
-from fifo_network import Network, PlainClient
 
 from broker_grpc.client.machine import ClientMachine
 from broker_grpc.content.language import parse_filter
@@ -18,6 +13,10 @@ from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.protocols.contentbased.layer import Layer
 from broker_grpc.protocols.relocation.layer import Relocation
 from protos.messages import Envelope, Publication
+from tests.broker_core.fifo_network import Network, PlainClient
+
+# Figure 1, as far as the text gives it: B1 - B2, B4, B5; B5 - B6; B6 - B7, B8; B2 - B3.
+FIGURE_1 = [("B1", "B2"), ("B1", "B4"), ("B1", "B5"), ("B2", "B3"), ("B5", "B6"), ("B6", "B7"), ("B6", "B8")]
 
 
 class ByHand(Relocation):
@@ -61,8 +60,9 @@ class Scene:
         layer: Callable[[], Layer] = ByHand,
         options: BrokerOptions | None = None,
         seed: int = 0,
+        net: Network | None = None,
     ) -> None:
-        self.net = Network(options, seed, through_the_wire=True)
+        self.net = net or Network(options, seed, through_the_wire=True)
         self.links = list(links)
         self.layers: dict[str, Layer] = {}
         self.publishers: dict[str, ClientMachine] = {}

@@ -7,15 +7,11 @@ reconnect to any other broker and continue to be managed by another instance of 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from scene import Scene
 
 from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.language import parse_filter
@@ -25,6 +21,7 @@ from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
 from testbed.topology.file.document import read_document
 from testbed.topology.load import resolve
+from tests.relocation.scene import Scene
 
 # Two publishers whose subscribers sit at the far ends: both move, over the same links, at about one time.
 TOPOLOGY = """

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from scene import Scene
 
 from broker_grpc.protocols.relocation.grape import Grape
 from broker_grpc.protocols.relocation.settings import GrapeSettings
@@ -23,8 +18,8 @@ from protos.messages import (
     TraceInformationAnswer,
     TraceInformationRequest,
 )
+from tests.relocation.scene import FIGURE_1, Scene
 
-FIGURE_1 = [("B1", "B2"), ("B1", "B4"), ("B1", "B5"), ("B2", "B3"), ("B5", "B6"), ("B6", "B7"), ("B6", "B8")]
 ALL = "[class,eq,'STOCK'],[symbol,eq,'YHOO']"
 FEW = ALL + ",[n,>,8]"  # one publication in ten
 QUOTE: dict[str, Any] = {"class": "STOCK", "symbol": "YHOO"}

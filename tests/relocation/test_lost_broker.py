@@ -5,15 +5,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "emulation"))
-import deployments
-from lost_broker import SOURCE, TARGET, TOPOLOGY, check, moment
 
 from protos.records import LogEvent
 from testbed.run.fidelity import read_events
@@ -21,6 +15,8 @@ from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
 from testbed.topology.file.document import read_document
 from testbed.topology.load import resolve
+from tests.emulation import deployments
+from tests.relocation.lost_broker import SOURCE, TARGET, TOPOLOGY, check, moment
 
 
 def write(folder: Path, fault: str) -> Path:

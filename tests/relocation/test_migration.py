@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent))
-from scene import Scene
-
 from broker_grpc.core.options import BrokerOptions
 from protos.messages import Envelope
+from tests.relocation.scene import FIGURE_1, Scene
 
-# Figure 1, as far as the text gives it: B1 - B2, B4, B5; B5 - B6; B6 - B7, B8; B2 - B3.
-FIGURE_1 = [("B1", "B2"), ("B1", "B4"), ("B1", "B5"), ("B2", "B3"), ("B5", "B6"), ("B6", "B7"), ("B6", "B8")]
 STOCK = "[class,eq,'STOCK'],[symbol,eq,'{}']"
 
 

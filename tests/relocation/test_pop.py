@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent))
-from scene import Scene
-
 from broker_grpc.protocols.relocation.pop import Pop
 from broker_grpc.protocols.relocation.profile import LOCAL, PublisherProfileTable, closest_neighbour
 from broker_grpc.protocols.relocation.settings import PopSettings
 from broker_grpc.protocols.relocation.tagging import Tagger
 from protos.messages import Envelope, Publication, RelocationAnswer, RelocationRequest, TraceResult
+from tests.relocation.scene import FIGURE_1, Scene
 
-FIGURE_1 = [("B1", "B2"), ("B1", "B4"), ("B1", "B5"), ("B2", "B3"), ("B5", "B6"), ("B6", "B7"), ("B6", "B8")]
 YHOO = "[class,eq,'STOCK'],[symbol,eq,'YHOO']"
 QUOTE = {"class": "STOCK", "symbol": "YHOO"}
 # Subscribers so that B1's table is the stated one: B5 = 15, B2 = 6, B4 = 3, local 1; all 15 right of B5.

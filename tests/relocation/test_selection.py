@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
-import transcription
 
 from broker_grpc.protocols.relocation.selection import (
     BrokerStatistics,
@@ -20,6 +16,7 @@ from broker_grpc.protocols.relocation.selection import (
     estimates,
     survivors,
 )
+from tests.relocation import transcription
 
 
 def random_tree(seed: int, size: int, publications: int = 12) -> list[BrokerStatistics]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from webdriver import Browser
 
 from testbed.cli.report import write_page
+from tests.report.webdriver import Browser
 
 GOLDEN = Path(__file__).parent / "golden"
 

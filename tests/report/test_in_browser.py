@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from large_run import large_run
-from webdriver import Browser
 
 from testbed.cli.report import write_page
+from tests.report.large_run import large_run
+from tests.report.webdriver import Browser
 
 pytestmark = pytest.mark.browser
 

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pandas
 import pytest
-from webdriver import Browser
 
 from protos.records import LogEvent
-from testbed.report import live
 from testbed.report.event_log import Tail, decode
-from testbed.report.live import LiveServer
+from testbed.report.live import LiveServer, Patience
 from testbed.report.live_tables import LiveTables, live_tables
 from testbed.report.watch import WatchedView
 from testbed.run.folder import RunFolder
+from tests.report.webdriver import Browser
 
 PURPOSES = {"publication": "data", "hello": "control", "ack": "control"}
 START = 1_700_000_000_000_000
@@ -224,12 +223,8 @@ def test_the_numbers_are_those_of_the_analysis(tmp_path: Path) -> None:
     assert len(shown["deliveries"]) > 300
 
 
-def test_the_last_state_reaches_whoever_has_the_page_open(
-    running: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for patience in ("FOLLOWS_S", "PATIENCE_S", "LONGEST_S"):
-        monkeypatch.setattr(live, patience, 100.0)  # a busy machine
-    server = LiveServer(running)
+def test_the_last_state_reaches_whoever_has_the_page_open(running: RunFolder) -> None:
+    server = LiveServer(running, Patience(100.0, 100.0, 100.0))  # a busy machine
     get(server, f"/{server.token}/body?reader")
     log(running, delivery(1))
     with ThreadPoolExecutor(1) as pool:

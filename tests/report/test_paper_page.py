@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from webdriver import Browser
 
 from testbed.cli.report import write_page
 from testbed.figures.plot import Figure, Series, Stated, draw
 from testbed.figures.verdict import Verdict, write_verdicts
+from tests.report.webdriver import Browser
 
 
 @pytest.fixture

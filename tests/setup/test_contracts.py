@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -104,7 +104,10 @@ def test_a_folder_that_no_contract_places_is_noticed(copy: Path) -> None:
     assert "testbed.newcomer" in lint(copy).stdout
 
 
-def test_no_two_test_modules_share_a_name(repository: Path) -> None:
-    """They import each other by name: of two with the same name, all would get the first."""
-    names = Counter(path.name for path in (repository / "tests").rglob("*.py"))
-    assert [name for name, count in names.items() if count > 1] == ["conftest.py"]
+def test_tests_are_packages_that_import_each_other_by_their_full_names(repository: Path) -> None:
+    """A folder that is no package would be put on `sys.path`, where of two modules with one name all get the
+    first; pushing folders there by hand does the same."""
+    modules = [path for path in (repository / "tests").rglob("*.py") if path.name != "__init__.py"]
+    assert [path.parent for path in modules if not (path.parent / "__init__.py").exists()] == []
+    pushed = re.compile(r"\bsys\.path\.(insert|append|extend)|syspath_prepend")
+    assert [path for path in modules if path != Path(__file__) and pushed.search(path.read_text())] == []

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 import pandas
 import pytest
-from standalone import standalone_cluster
 
 from protos.records import Fidelity, Manifest
 from testbed.run.deploy import Outcome
@@ -26,6 +25,7 @@ from testbed.sweep.tasks import attempt, ended, finished
 from testbed.sweep.view import PlainSweep, look
 from testbed.sweep.wanted import Wanted
 from testbed.topology.plan import Plan
+from tests.standalone import standalone_cluster
 
 TOPOLOGY = """
 name: small
@@ -243,11 +243,25 @@ def start_endless(folder: Path) -> subprocess.Popen[bytes]:
     return start_command(folder)
 
 
+# As on a busy machine: what the sweep starts (points, Spark's Python) takes its time over the last steps.
+UNHURRIED = """
+import atexit, sys, time
+if "-m" in sys.orig_argv:
+    atexit.register(time.sleep, 2)
+"""
+
+
 def start_command(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", "from testbed.cli import main; main()", "sweep", "sweep.yaml"]
+    (folder / "sitecustomize.py").write_text(UNHURRIED)
     with (folder / "said").open("w") as said:
         return subprocess.Popen(
-            [*command, "--master", "local[2]"], cwd=folder, stdout=said, stderr=said, start_new_session=True
+            [*command, "--master", "local[2]"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder)},
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
         )
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from watch import Watch
-
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator
 from testbed.topology.plan import (
@@ -26,6 +24,7 @@ from testbed.topology.plan import (
     PublicationPlan,
     SubscriptionPlan,
 )
+from tests.topicconnected.watch import Watch
 
 LATENCY_US = 5_000
 RUN_US = 30_000_000

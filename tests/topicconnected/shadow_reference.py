@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-import reference
-from reference import Edge, Interests, Node, Topic, pair
+from tests.topicconnected import reference
+from tests.topicconnected.reference import Edge, Interests, Node, Topic, pair
 
 
 class ShadowTranscription:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from broker_grpc.protocols.topicconnected.lowoda import low_oda
 from broker_grpc.protocols.topicconnected.naive import NaiveMaintenance
 from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
 from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
+from tests.topicconnected import reference
 
 TOPICS = range(6)
 interest = st.sets(st.sampled_from(TOPICS), max_size=5)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shadow_reference import ShadowTranscription
 
 from broker_grpc.protocols.topicconnected.backups import build_by_primal_dual, build_greedily
 from broker_grpc.protocols.topicconnected.components import is_topic_connected
 from broker_grpc.protocols.topicconnected.lowoda import low_oda
 from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
 from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
+from tests.topicconnected import reference
+from tests.topicconnected.shadow_reference import ShadowTranscription
 
 TOPICS = range(6)
 interest = st.sets(st.sampled_from(TOPICS), max_size=5)

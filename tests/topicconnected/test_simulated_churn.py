@@ -8,11 +8,20 @@ from random import Random
 from typing import Any
 
 import pytest
-from overlay_plans import Events, at, copies, missing, of_kind, overlay_plan, simulate, simulate_watched
 
 from broker_grpc.protocols.topicconnected.overlay import bits
 from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 from testbed.topology.plan import Event
+from tests.topicconnected.overlay_plans import (
+    Events,
+    at,
+    copies,
+    missing,
+    of_kind,
+    overlay_plan,
+    simulate,
+    simulate_watched,
+)
 
 MAINTENANCE = ["shadow", "naive", "low-oda"]
 TOPICS = [f"t{at}" for at in range(8)]

@@ -6,7 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from overlay_plans import Events, at, copies, missing, of_kind, overlay_plan, ready_us, simulate
+
+from tests.topicconnected.overlay_plans import (
+    Events,
+    at,
+    copies,
+    missing,
+    of_kind,
+    overlay_plan,
+    ready_us,
+    simulate,
+)
 
 # news: all; sport: a chain of brokers that share it; weather: two; alone: one subscriber.
 INTERESTS = {

@@ -7,12 +7,11 @@ shares nothing with the algorithms.
 
 from __future__ import annotations
 
-import reference
-
 from broker_grpc.protocols.topicconnected.broker import TopicBroker
 from broker_grpc.protocols.topicconnected.coordinator import Coordinator
 from broker_grpc.protocols.topicconnected.maintenance import Round
 from testbed.simulation.simulator import Simulator
+from tests.topicconnected import reference
 
 
 class Watch:

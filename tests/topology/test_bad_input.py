@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from texts import BASE, only_problem, plan_of, problems_of
+
+from tests.topology.texts import BASE, only_problem, plan_of, problems_of
 
 EXPLICIT = """\
 name: test

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from texts import BASE, plan_of
 
 from testbed.topology.plan import Plan
 from testbed.topology.show.describe import describe, start_instants
 from testbed.topology.show.estimate import Machine, estimate
 from testbed.topology.show.summary import longest_path, summarize
+from tests.topology.texts import BASE, plan_of
 
 CLIENTS = """\
 defaults: {client: {lead: 4s}}

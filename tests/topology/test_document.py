@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from texts import only_problem, problems_of
 
 from testbed.topology.file.document import MAX_BYTES, parse_document, read_document, write_yaml
 from testbed.topology.file.problems import InvalidTopology
+from tests.topology.texts import only_problem, problems_of
 
 
 def refusal(text: str | bytes) -> str:

@@ -10,7 +10,6 @@ import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from texts import plan_of
 
 from testbed.topology.file.schema.network import (
     ChainNetwork,
@@ -33,6 +32,7 @@ from testbed.topology.generators.waxman import waxman
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Network
 from testbed.topology.seeding import Draw
+from tests.topology.texts import plan_of
 
 
 def as_networkx(graph: Graph) -> networkx.Graph:

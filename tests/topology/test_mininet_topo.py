@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from texts import only_problem, plan_of
-
 from testbed.topology.paths import Routing
+from tests.topology.texts import only_problem, plan_of
 
 CLASS = """\
 from mininet.topo import Topo

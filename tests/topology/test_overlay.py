@@ -8,11 +8,11 @@ from pathlib import Path
 import networkx
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import BASE, only_problem, plan_of, problems_of
 
 from testbed.topology.generators.nearest import nearest_tree
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan
+from tests.topology.texts import BASE, only_problem, plan_of, problems_of
 
 
 def edges(plan: Plan) -> list[tuple[str, str]]:

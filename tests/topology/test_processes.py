@@ -10,10 +10,10 @@ import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from texts import BASE, plan_of
 
 from testbed.topology.plan import Plan
 from testbed.topology.resolve.expand import fill, item_id, merged, variables_of
+from tests.topology.texts import BASE, plan_of
 
 STAR = "name: x\nnetwork: {generator: star, nodes: 20}\n"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from texts import BASE
 
 from testbed.errors import InputError
 from testbed.topology.load import load_plan_file
 from testbed.topology.plan import Plan
+from tests.topology.texts import BASE
 
 FILE = (
     BASE

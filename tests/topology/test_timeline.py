@@ -6,9 +6,9 @@ from collections import Counter
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from texts import BASE, plan_of
 
 from testbed.topology.plan import Gate
+from tests.topology.texts import BASE, plan_of
 
 CLIENTS = """\
 clients:

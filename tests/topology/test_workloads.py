@@ -7,12 +7,11 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from texts import plan_of
-
 from broker_grpc.content.filters import matches
 from broker_grpc.content.language import parse_filter
 from testbed.topology.plan import Client, Plan
 from testbed.workload.sources import publications
+from tests.topology.texts import plan_of
 
 TEXT = """\
 name: x

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import sys
 from collections.abc import AsyncIterator
 from itertools import islice
 from pathlib import Path
@@ -22,13 +21,9 @@ from testbed.workload.driver import DriverConfig
 from testbed.workload.script import advertisements_of
 from testbed.workload.sources import publications
 from testbed.workload.subscriptions import filters
-
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "broker_process"))
-
-from broker_nodes import PATIENCE_S  # noqa: E402
-from nursery import nursery  # noqa: E402
-from overlay import Overlay, check_deliveries  # noqa: E402
+from tests.broker_process.broker_nodes import PATIENCE_S
+from tests.broker_process.nursery import nursery
+from tests.broker_process.overlay import Overlay, check_deliveries
 
 
 class DriverProcess:

@@ -6,7 +6,6 @@ waits; on Ctrl-C it ends Spark's processes, and with them the call.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import signal
@@ -16,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 from typing import TypeVar
+
+from testbed.analysis.spark.offspring import command_line, descendants, send
 
 T = TypeVar("T")
 PATIENCE_S = 15.0  # for Java that was asked to end
@@ -66,9 +67,9 @@ def end_spark() -> None:
     tree = descendants(os.getpid())
     driver = [pid for pid in tree if DRIVER in command_line(pid)]
     java = [pid for pid in tree if EXECUTOR in command_line(pid)]
-    _signal(driver, signal.SIGTERM)
+    send(driver, signal.SIGTERM)
     if not _gone([*driver, *java], PATIENCE_S):
-        _signal([*driver, *java], signal.SIGKILL)
+        send([*driver, *java], signal.SIGKILL)
         _gone([*driver, *java], PATIENCE_S)
 
 
@@ -85,34 +86,6 @@ def silence() -> None:
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
-
-
-def descendants(root: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ValueError):
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry.name))
-    found, ahead = [], [root]
-    while ahead:
-        own = children.get(ahead.pop(), [])
-        found += own
-        ahead += own
-    return found
-
-
-def command_line(pid: int) -> bytes:
-    """Empty for a process that has ended, reaped or not."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def _signal(pids: list[int], number: int) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
 
 
 def _gone(pids: list[int], seconds: float) -> bool:

@@ -20,18 +20,18 @@ _FORM = re.compile(
 )
 
 
-def check_master(master: str) -> None:
+def check_master(master: str, patience_s: float = PATIENCE_S) -> None:
     """Raises InputError for what Spark does not understand, TestbedError for a cluster that is silent."""
     if not _FORM.fullmatch(master):
         raise InputError(f"{master!r} is no Spark master", hint=f"--master is one of {FORMS}")
     if master.startswith("spark://"):
-        _wait_for_one(master)
+        _wait_for_one(master, patience_s)
 
 
-def _wait_for_one(master: str) -> None:
+def _wait_for_one(master: str, patience_s: float) -> None:
     """Of several masters one is enough: the others stand by."""
     addresses = master.removeprefix("spark://").split(",")
-    limit = time.monotonic() + PATIENCE_S
+    limit = time.monotonic() + patience_s
     while True:
         problems = [problem for address in addresses if (problem := _refusal(address))]
         if len(problems) < len(addresses):

@@ -14,8 +14,6 @@ from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.tables.deliveries import deliveries
 from testbed.analysis.tables.write import replace_by_folder, write_table
 
-COLLECT_ROWS = 2_000_000  # the driver holds at most so many deliveries at a time
-
 
 def of_run(pairs: DataFrame, run: Run) -> DataFrame:
     """The run's deliveries, columns as in the files."""
@@ -27,10 +25,10 @@ def of_run(pairs: DataFrame, run: Run) -> DataFrame:
 
 
 def write_deliveries(
-    run: Run, own: DataFrame, rows: int, collect: Callable[[DataFrame], pd.DataFrame]
+    run: Run, own: DataFrame, rows: int, most: int, collect: Callable[[DataFrame], pd.DataFrame]
 ) -> None:
-    """One run's deliveries; those of a very large run are written by Spark's tasks, without CSV."""
-    if rows <= COLLECT_ROWS:
+    """One run's deliveries; more than `most` are written by Spark's tasks, without CSV."""
+    if rows <= most:
         frame = collect(own).sort_values(ORDER["deliveries"], ignore_index=True)
         write_table(run, "deliveries", pa.Table.from_pandas(frame, preserve_index=False))
         return

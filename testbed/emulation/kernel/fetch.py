@@ -32,23 +32,23 @@ class FetchFailed(TestbedError):
     """No newer kernel source could be had."""
 
 
-def fetch() -> Source:
+def fetch(keyring: Path = KEYRING, installed: Path = source.SOURCE_FOLDER) -> Source:
     """The newest kernel source of the backports, in the user's cache; returns at once when one is there."""
-    existing = source.candidates()
+    existing = source.candidates(installed)
     if existing and existing[0].version >= FAST_FROM:
         return existing[0]
-    _check()
+    _check(keyring)
     folder = source_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="fetching-", dir=folder) as scratch:
-        return _fetch_into(folder, Apt(Path(scratch)))
+        return _fetch_into(folder, Apt(Path(scratch), keyring))
 
 
-def _check() -> None:
+def _check(keyring: Path) -> None:
     missing = [tool for tool in ("apt-get", "dpkg-deb", "tar") if shutil.which(tool) is None]
     if missing:
         raise FetchFailed(f"this needs {', '.join(missing)}, as Debian has them")
-    if not KEYRING.exists():
+    if not keyring.exists():
         raise FetchFailed("Debian's signatures cannot be checked", hint="apt install debian-archive-keyring")
 
 
@@ -79,13 +79,13 @@ def newest(packages: str) -> tuple[int, int]:
 class Apt:
     """apt with every file of its own in one folder; of the machine's settings only the proxy counts."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, keyring: Path) -> None:
         self.scratch = scratch
         for name in ("state/lists/partial", "cache/archives/partial"):
             (scratch / name).mkdir(parents=True)
         (scratch / "status").touch()
         (scratch / "debian.sources").write_text(
-            f"Types: deb\nURIs: {mirror()}\nSuites: {SUITE}\nComponents: main\nSigned-By: {KEYRING}\n"
+            f"Types: deb\nURIs: {mirror()}\nSuites: {SUITE}\nComponents: main\nSigned-By: {keyring}\n"
         )
 
     def packages(self) -> str:

@@ -48,10 +48,10 @@ def patches(source: Source) -> list[Path]:
     return [*sorted(PATCHES.glob("*.patch")), *sorted((PATCHES / series).glob("*.patch"))]
 
 
-def recipe_key() -> str:
+def recipe_key(fragment: Path = FRAGMENT) -> str:
     """Identifies configuration, patches and make options, whatever source they are applied to."""
     digest = hashlib.sha256(f"revision {REVISION} {sorted(BUILD_ENVIRONMENT.items())}".encode())
-    digest.update(FRAGMENT.read_bytes())
+    digest.update(fragment.read_bytes())
     for patch in sorted(PATCHES.rglob("*.patch")):
         digest.update(f"\0{patch.relative_to(PATCHES)}\0".encode() + patch.read_bytes())
     return digest.hexdigest()[:16]
