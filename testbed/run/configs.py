@@ -23,14 +23,14 @@ def addresses(plan: Plan) -> dict[str, str]:
 
 
 def neighbours(plan: Plan, broker: str) -> list[Config]:
-    """The overlay neighbours in the order of the plan; the first end named in a link dials."""
+    """The overlay neighbours in the order of the plan; the first end named in a link dials, or both do."""
     where = addresses(plan)
     found: list[Config] = []
     for link in plan.overlay:
         if link.a == broker:
             found.append({"id": link.b, "address": where[link.b], "dial": True})
         elif link.b == broker:
-            found.append({"id": link.a, "address": where[link.a], "dial": False})
+            found.append({"id": link.a, "address": where[link.a], "dial": link.dial == "both"})
     return found
 
 

@@ -60,6 +60,8 @@ class Simulator:
         self._dials: dict[str, list[str]] = {broker.id: [] for broker in plan.brokers}
         for link in plan.overlay:
             self._dials[link.a].append(link.b)  # the first end of a link dials
+            if link.dial == "both":
+                self._dials[link.b].append(link.a)
         self._limits = {broker.id: limits_from(broker.options) for broker in plan.brokers}
         self._running: dict[str, Process] = {}
         self._starting: set[str] = set()  # clients that have not said that they are ready
