@@ -83,7 +83,7 @@ class Model:
 
     def deliveries(self) -> list[Action]:
         return [
-            lambda stream=stream, name=name: self._deliver(stream, name)  # type: ignore[misc]
+            lambda stream=stream, name=name: self.deliver(stream, name)  # type: ignore[misc]
             for stream in self.streams
             for name in sorted(stream.on_way)
             if stream.on_way[name]
@@ -103,7 +103,7 @@ class Model:
                 if end.live is not None:
                     out.append(lambda end=end, told=told: end.hang_up(told))  # type: ignore[misc]
                 if end.dial is not None:
-                    out.append(lambda end=end, told=told: self._give_up(end, told))  # type: ignore[misc]
+                    out.append(lambda end=end, told=told: self.give_up(end, told))  # type: ignore[misc]
                 out.append(lambda end=end, told=told: self._restart(end, told))  # type: ignore[misc]
         return out
 
@@ -116,7 +116,7 @@ class Model:
         stream.on_way = {end.name: deque(), other.name: deque([Item("hello", greeting)])}
         self.streams.append(stream)
 
-    def _give_up(self, end: End, told: bool) -> None:
+    def give_up(self, end: End, told: bool) -> None:
         stream, end.dial = end.dial, None
         assert stream is not None
         end.crossing.end(stream.listener.name, stream.greeting)
@@ -129,7 +129,7 @@ class Model:
                 stream.on_way[stream.other(end).name].append(Item("end"))
         end.start()
 
-    def _deliver(self, stream: Stream, name: str) -> None:
+    def deliver(self, stream: Stream, name: str) -> None:
         end = next(end for end in self.ends if end.name == name)
         item = stream.on_way[name].popleft()
         here = stream.processes.setdefault(name, end.process) == end.process
@@ -162,6 +162,6 @@ class Model:
     def _answered(self, end: End, stream: Stream, item: Item) -> None:
         peer, live = stream.listener, end.live
         overtaken = live is not None and is_overtaken(live.said_by(peer), item.value)
-        self._give_up(end, told=item.kind == "answer" and overtaken)
+        self.give_up(end, told=item.kind == "answer" and overtaken)
         if item.kind == "answer" and not overtaken:
             end.up(stream)

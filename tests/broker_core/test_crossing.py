@@ -137,6 +137,38 @@ def test_nothing_is_lost_where_no_stream_was_lost(data: st.DataObject) -> None:
     assert (one.received, two.received) == (two.sent, one.sent)
 
 
+def test_an_answer_that_a_newer_dial_has_overtaken_is_not_taken() -> None:
+    """A took B's stream, lost it and dials; its hello is there before its answer on the stream of before."""
+    model = Model()
+    one, two = model.ends
+    model.dial(two)
+    model.deliveries()[0]()
+    one.hang_up(told=True)
+    model.dial(one)
+    old, new = model.streams
+    model.deliver(new, "B")
+    model.deliver(old, "B")
+    assert two.live is new
+    assert two.ups == 1
+    assert settle(model, lambda of: 0) is new
+
+
+def test_an_answer_given_after_a_dial_was_given_up_is_newer_than_that_dial() -> None:
+    """A's hello is late: A has given up that dial and then taken B's."""
+    model = Model()
+    one, two = model.ends
+    model.dial(one)
+    model.give_up(one, told=False)
+    model.dial(two)
+    given_up, taken = model.streams
+    model.deliver(given_up, "B")
+    assert two.live is given_up
+    model.deliver(taken, "A")
+    model.deliver(taken, "B")
+    assert two.live is taken
+    assert settle(model, lambda of: 0) is taken
+
+
 def test_a_link_that_one_end_dials_tells_what_it_always_told() -> None:
     """The number of the dial, of all its dials; whoever was dialled tells 0."""
     dialler, listener = Crossing("B", 3), Crossing("A", 2)
