@@ -29,7 +29,14 @@ from testbed.simulation.simulator import START_US
 from testbed.simulation.wires import Loses
 from testbed.topology.load import load_plan_text
 
-OFTEN = ("tree", "bottleneck", "grape", "cut-pairs", "cycle")  # each guest takes a quarter of a minute
+OFTEN = (
+    "tree",
+    "bottleneck",
+    "grape",
+    "cut-pairs",
+    "cycle",
+    "both-dial",
+)  # each guest takes a quarter of a minute
 WHEEL_US = 5_120_000  # the kernel's timers look the same again after this
 
 
