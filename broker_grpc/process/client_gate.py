@@ -19,7 +19,8 @@ class ClientGate(Gate):
 
     def __init__(self, hello_bytes: bytes, brokers: Collection[str], runtime: Runtime) -> None:
         """`brokers`: ids that no client may claim, connected or not."""
-        super().__init__(hello_bytes, runtime)
+        super().__init__(runtime)
+        self._hello = hello_bytes
         self._brokers = brokers
         self.draining = False
 
@@ -29,3 +30,7 @@ class ClientGate(Gate):
         check_identity(stream, greeting.id)
         if greeting.id in self._brokers:
             raise ProtocolError(f"{greeting.id!r} is the id of a broker")
+
+    async def _answer(self, stream: AcceptedStream, peer: str) -> bytes:
+        await stream.write(self._hello)
+        return self._hello

@@ -1,4 +1,4 @@
-"""Overlay.Link: one stream per overlay link. One side dials and redials; the other accepts.
+"""Overlay.Link: one stream per overlay link. One end dials and redials, or both do (`core.crossing`).
 
 Clients dial in the same way, another service.
 """
@@ -8,38 +8,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Mapping
 
+from broker_grpc.core.crossing import Crossing, is_overtaken
 from broker_grpc.core.limits import PATIENCE_AT_END_US, Limits
-from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.machine import PeerKind
 from broker_grpc.process.conversation import converse
-from broker_grpc.process.gate import Gate
-from broker_grpc.process.handshake import check_link, hello, log_hellos, read_hello
+from broker_grpc.process.handshake import hello, log_hellos, read_hello
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.session import Session
 from broker_grpc.process.tls import TlsFiles
 from broker_grpc.process.transport import CONNECT, LINK, AcceptedStream, DialledStream, StreamLost
-from protos.messages import Hello
 from protos.records import LogEvent
 
 PATIENCE_AT_END_S = PATIENCE_AT_END_US / 1e6  # without any progress
-
-
-class LinkGate(Gate):
-    """Accepts links from the brokers that may dial us."""
-
-    kind = "broker"
-
-    def __init__(self, hello_bytes: bytes, neighbours: Mapping[str, str], runtime: Runtime) -> None:
-        super().__init__(hello_bytes, runtime)
-        self._neighbours = neighbours
-
-    def _check(self, stream: AcceptedStream, greeting: Hello) -> None:
-        check_link(stream, greeting, self._neighbours, self._runtime.limits)
-        if greeting.id in self._runtime.refused:
-            raise ProtocolError(self._runtime.refused[greeting.id])
 
 
 class Backoff:
@@ -101,8 +83,7 @@ class Dialler:
         self._identity = identity
         self._kind: PeerKind = kind
         self._any_id = any_id
-        self._incarnation = incarnation
-        self._dials = 0
+        self.crossing = Crossing(identity, incarnation)
         self.refusal = ""  # of our last hello, if it was refused
         self._runtime = runtime
         self._seed = seed
@@ -118,10 +99,11 @@ class Dialler:
         """End the stream, now if it only seems dead (`redial`), else after what is queued on it."""
         session = self._runtime.sessions.get(peer)
         task = None if redial else self._tasks.pop(peer, None)
+        if task is not None and (session is None or self._dialled_by_peer(peer) is session):
+            task.cancel()
         if session is None:
-            if task is not None:
-                task.cancel()
-        elif redial:
+            return
+        if redial:
             # Later, not from inside the machine's own answer: it hears of this end as of any other.
             asyncio.get_running_loop().call_soon(session.close, reason)
         else:
@@ -138,19 +120,35 @@ class Dialler:
 
     async def _keep(self, peer: str, address: str) -> None:
         backoff = Backoff(self._runtime.limits, random.Random(f"{self._seed}/{self._identity}/{peer}"))
-        said = ""
+        said = ""  # the last refusal
         while self._tasks.get(peer) is asyncio.current_task():
-            try:
-                await self._dial(peer, address, backoff)
-            except StreamLost:
+            theirs = self._dialled_by_peer(peer)
+            if theirs is not None:
+                await theirs.ended.wait()
+                backoff.reset()
                 said = ""
-            except BrokerError as error:
-                self.refusal = str(error)
-                if str(error) != said:  # the same refusal, dial after dial, is one event
-                    said = str(error)
-                    self._runtime.log.write(LogEvent(kind="REFUSED", peer=peer, type="hello", detail=said))
+            elif peer not in self.crossing.answering:
+                said = await self._try(peer, address, backoff, said)
             if self._tasks.get(peer) is asyncio.current_task():
                 await asyncio.sleep(backoff.next_s())
+
+    def _dialled_by_peer(self, peer: str) -> Session | None:
+        """The stream that is up, if it was not dialled here: there is no need to dial."""
+        session = self._runtime.sessions.get(peer)
+        return session if session is not None and isinstance(session.stream, AcceptedStream) else None
+
+    async def _try(self, peer: str, address: str, backoff: Backoff, said: str) -> str:
+        """One dial, and the stream until its end; returns why it was refused."""
+        try:
+            await self._dial(peer, address, backoff)
+        except StreamLost:
+            return ""
+        except BrokerError as error:
+            self.refusal = str(error)
+            if str(error) != said:  # the same refusal, dial after dial, is one event
+                said = str(error)
+                self._runtime.log.write(LogEvent(kind="REFUSED", peer=peer, type="hello", detail=said))
+        return said
 
     async def _dial(self, peer: str, address: str, backoff: Backoff) -> None:
         limits = self._runtime.limits
@@ -170,9 +168,15 @@ class Dialler:
                 await stream.close()
 
     async def _greet(self, peer: str, stream: DialledStream) -> Session:
+        greeting = self.crossing.begin(peer)
+        try:
+            return await self._exchange_hellos(peer, stream, greeting)
+        finally:
+            self.crossing.end(peer, greeting)
+
+    async def _exchange_hellos(self, peer: str, stream: DialledStream, incarnation: int) -> Session:
         limits = self._runtime.limits
-        self._dials += 1
-        greeting = hello(self._identity, self._kind, hello_incarnation(self._incarnation, self._dials))
+        greeting = hello(self._identity, self._kind, incarnation)
         try:
             async with asyncio.timeout(limits.hello_timeout_us / 1e6):
                 await stream.write(greeting)
@@ -181,6 +185,9 @@ class Dialler:
         answer = await read_hello(stream, "broker", limits)
         if answer.id != peer and not self._any_id:
             raise ProtocolError(f"dialled {peer!r} and got {answer.id!r}")
+        theirs = self._dialled_by_peer(peer)
+        if theirs is not None and is_overtaken(theirs.incarnation, answer.incarnation):
+            raise StreamLost("the peer has dialled since")
         if self._kind == "broker":
             log_hellos(self._runtime.log, answer, greeting)
         return Session(peer, "broker", answer.incarnation, stream, limits)

@@ -19,8 +19,7 @@ class Gate:
 
     kind: ClassVar[PeerKind]
 
-    def __init__(self, hello_bytes: bytes, runtime: Runtime) -> None:
-        self._hello = hello_bytes
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     async def accept(self, _requests: Any, context: Any) -> None:
@@ -40,12 +39,16 @@ class Gate:
         greeting = await read_hello(stream, self.kind, runtime.limits)
         self._check(stream, greeting)
         check_taken(stream, greeting, runtime.sessions.get(greeting.id))
-        await stream.write(self._hello)
+        answer = await self._answer(stream, greeting.id)
         # Another stream of the same peer may have been faster meanwhile.
         check_taken(stream, greeting, runtime.sessions.get(greeting.id))
-        log_hellos(runtime.log, greeting, self._hello)
+        log_hellos(runtime.log, greeting, answer)
         return Session(greeting.id, self.kind, greeting.incarnation, stream, runtime.limits)
 
     def _check(self, stream: AcceptedStream, greeting: Hello) -> None:
         """Raises BrokerError for a peer that may not come in."""
+        raise NotImplementedError
+
+    async def _answer(self, stream: AcceptedStream, peer: str) -> bytes:
+        """Writes our hello; returns what was written."""
         raise NotImplementedError

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 
+from broker_grpc.core.crossing import taken, takes_over
 from broker_grpc.core.limits import Limits
 from broker_grpc.errors import BrokerError, DuplicateError, LimitExceeded, ProtocolError
 from broker_grpc.machine import PeerKind
@@ -101,10 +102,7 @@ def check_taken(stream: Stream, greeting: Hello, live: Session | None) -> None:
         return
     if WIRE_KIND[live.kind] != greeting.kind:
         raise DuplicateError(f"{greeting.id!r} is the id of a {live.kind} that is connected")
-    if greeting.incarnation <= live.incarnation:
-        raise DuplicateError(
-            f"{greeting.id!r} is already connected, as incarnation {live.incarnation};"
-            f" this is {greeting.incarnation}"
-        )
+    if not takes_over(live.incarnation, greeting.incarnation):
+        raise DuplicateError(taken(greeting.id, live.incarnation, greeting.incarnation))
     if stream.remote_address() != live.stream.remote_address():
         raise DuplicateError(f"{greeting.id!r} is already connected from {live.stream.remote_address()}")

@@ -27,10 +27,11 @@ from broker_grpc.machine import Machine
 from broker_grpc.process.client_gate import ClientGate
 from broker_grpc.process.clock import RunClock, is_virtual
 from broker_grpc.process.control import ControlLine, Request
-from broker_grpc.process.dialler import Dialler, LinkGate
+from broker_grpc.process.dialler import Dialler
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.eventloop import run, told_defect
 from broker_grpc.process.handshake import hello
+from broker_grpc.process.link_gate import LinkGate
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.server import service_handlers
 from broker_grpc.process.stopwatch import stopwatch_for
@@ -72,7 +73,7 @@ class BrokerProcess:
         self.runtime.on_link = self._tell_link
         self._addresses = addresses_of(config)
         self._clients = ClientGate(greeting, {config.broker, *self._addresses}, self.runtime)
-        self._links = LinkGate(greeting, self._addresses, self.runtime)
+        self._links = LinkGate(config.broker, self._dialler.crossing, self._addresses, self.runtime)
         self._server: Any = None
         self._control_fd = control_fd
         self._control: ControlLine | None = None

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from broker_grpc.process.client_gate import ClientGate
-from broker_grpc.process.dialler import LinkGate
+from broker_grpc.process.link_gate import LinkGate
 from protos import broker_pb2 as pb
 
 # isort: split

@@ -24,12 +24,13 @@ def addresses(plan: Plan) -> dict[str, str]:
 
 
 def neighbours(plan: Plan) -> dict[str, list[Neighbour]]:
-    """The overlay neighbours of each broker in the order of the plan; the first end named in a link dials."""
+    """The overlay neighbours of each broker in the order of the plan; the first end named in a link dials, or
+    both do."""
     where = addresses(plan)
     found: dict[str, list[Neighbour]] = {broker: [] for broker in where}
     for link in plan.overlay:
         found[link.a].append(Neighbour(link.b, where[link.b], dial=True))
-        found[link.b].append(Neighbour(link.a, where[link.a]))
+        found[link.b].append(Neighbour(link.a, where[link.a], dial=link.dial == "both"))
     return found
 
 

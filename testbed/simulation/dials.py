@@ -3,7 +3,8 @@
 What gRPC does, in round trips: TCP is connected after one, the dialler has the listener's HTTP/2 settings
 after two and then sends its hello, the listener answers. So the listener is up after two and a half, the
 dialler after three, and later where these bytes take time. A dial of a process that is not there is refused
-after one; without a path the kernel tries again. Redials back off like those of the real processes.
+after one; without a path the kernel tries again. Redials back off like those of the real processes. While a
+stream is up that the other end dialled, the wish for one rests (`broker_grpc.core.crossing`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
+from broker_grpc.core.crossing import Crossing
 from broker_grpc.core.limits import Limits
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.carrier import Carrier
@@ -57,11 +59,12 @@ class Dial:
         "_rng",
         "begun_us",
         "dialler",
-        "dials",
         "failures",
+        "greeting",
         "knocking",
         "knocks",
         "listener",
+        "rests",
         "said",
     )
 
@@ -69,10 +72,11 @@ class Dial:
         self.dialler = dialler
         self.listener = listener
         self.begun_us = 0
+        self.greeting = 0  # the incarnation in the hello of the last dial
+        self.rests = False  # until the other end's stream is lost
         self.knocking = False  # not connected, and not given up
         self.knocks = 0  # of this dial
         self.failures = 0
-        self.dials = 0
         self.said = ""  # the last refusal: the same one, dial after dial, is one event
         self._name = f"{seed}/{dialler}/{listener}"
         self._rng: random.Random | None = None  # made when needed: it is large, and most dials succeed
@@ -97,8 +101,10 @@ class Dials:
         limits: Callable[[str], Limits],
         on_hello: Callable[[Pipe, None], None],
         on_failure: Callable[[Pipe], None],
+        was_dialled: Callable[[str, str], bool],
     ) -> None:
-        """`on_hello`: the receiver of this direction has it; `on_failure`: of the dialler's direction."""
+        """`on_hello`: the receiver of this direction has it; `on_failure`: of the dialler's direction;
+        `was_dialled`: whether this end has a stream up that this peer dialled."""
         self._agenda = agenda
         self._wires = wires
         self._carrier = carrier
@@ -108,6 +114,14 @@ class Dials:
         self._dials: dict[str, dict[str, Dial]] = {}  # by dialler and listener
         self._on_hello = on_hello
         self._on_failure = on_failure
+        self._was_dialled = was_dialled
+        self._crossings: dict[str, Crossing] = {}  # of the processes that run
+
+    def crossing_of(self, process: str) -> Crossing:
+        found = self._crossings.get(process)
+        if found is None:
+            found = self._crossings[process] = Crossing(process, self._processes.incarnation_of(process))
+        return found
 
     def open(self, dialler: str, listener: str) -> None:
         dials = self._dials.setdefault(dialler, {})
@@ -118,13 +132,29 @@ class Dials:
     def wanted(self, dial: Dial) -> bool:
         return self._dials.get(dial.dialler, {}).get(dial.listener) is dial
 
-    def wish(self, dialler: str, listener: str) -> Dial | None:
-        return self._dials.get(dialler, {}).get(listener)
-
     def _dial(self, dial: Dial, _: None) -> None:
-        if self.wanted(dial):
-            dial.begun_us, dial.knocks, dial.knocking = self._agenda.now_us, 0, True
-            self._knock(dial)
+        if not self.wanted(dial):
+            return
+        if self._was_dialled(dial.dialler, dial.listener):
+            dial.rests = True
+            return
+        dial.greeting = self.crossing_of(dial.dialler).begin(dial.listener)
+        dial.begun_us, dial.knocks, dial.knocking = self._agenda.now_us, 0, True
+        self._knock(dial)
+
+    def rise(self, dialler: str, listener: str) -> None:
+        """A stream that the listener had dialled is lost: a wish that rested is dialled for again."""
+        dial = self._dials.get(dialler, {}).get(listener)
+        if dial is not None and dial.rests:
+            dial.rests, dial.failures, dial.said = False, 0, ""
+            self.dial_later(dial)
+
+    def answered(self, dial: Dial) -> None:
+        dial.failures, dial.said = 0, ""
+        self._ended(dial)
+
+    def _ended(self, dial: Dial) -> None:
+        self.crossing_of(dial.dialler).end(dial.listener, dial.greeting)
 
     def _knock(self, dial: Dial) -> None:
         """The first packet of a connection; the answer to it makes the connection.
@@ -156,13 +186,23 @@ class Dials:
             self.dial_later(dial)
 
     def withdraw(self, dialler: str, listener: str) -> None:
-        self._dials.get(dialler, {}).pop(listener, None)
+        dial = self._dials.get(dialler, {}).pop(listener, None)
+        if dial is not None:
+            self._ended(dial)
 
     def withdraw_all(self, dialler: str) -> list[str]:
         """Whom it wanted, in the order of dialling."""
-        return list(self._dials.pop(dialler, {}))
+        dials = self._dials.pop(dialler, {})
+        for dial in dials.values():
+            self._ended(dial)
+        return list(dials)
+
+    def crash(self, process: str) -> None:
+        self._dials.pop(process, None)
+        self._crossings.pop(process, None)
 
     def dial_later(self, dial: Dial) -> None:
+        self._ended(dial)
         dial.knocking = False
         wait = dial.backoff_us(self._limits(dial.dialler))
         self._agenda.at(self._agenda.now_us + wait, self._dial, dial)
@@ -174,8 +214,7 @@ class Dials:
         if not self._processes.accepts(dial.listener):
             self.dial_later(dial)
             return
-        dial.dials += 1
-        there, back = make_pipes(Stream(dial.dialler, dial.listener, rtt_us, dial))
+        there, back = make_pipes(Stream(dial.dialler, dial.listener, rtt_us, dial, dial.greeting))
         there.stream.watched = self._wires.needs_tcp(*self._connections.hosts(back))
         if there.stream.watched and dial.knocks > 2:
             self._connections.end_of(there).narrow()

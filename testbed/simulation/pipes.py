@@ -37,10 +37,16 @@ class Stream:
     listener: str
     rtt_us: int
     dial: Dial
+    greeting: int  # the incarnation in the dialler's hello
+    answer: int = 0  # and in the listener's
     broken: bool = False
     watched: bool = False  # TCP packet by packet from its beginning: its path loses packets, or will be cut
-    refused: str = ""  # the dialler's hello, and why
+    refused: str = ""  # the dialler's hello: the reason, and what it means
     pipes: tuple[Pipe, ...] = ()
+
+    def said_by(self, end: str) -> int:
+        """The incarnation in this end's hello."""
+        return self.greeting if end == self.dialler else self.answer
 
 
 @dataclass(slots=True, eq=False)

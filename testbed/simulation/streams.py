@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from broker_grpc.core.crossing import is_overtaken, taken, takes_over
 from broker_grpc.core.limits import PATIENCE_AT_END_US, Limits
-from broker_grpc.core.links import hello_incarnation
-from broker_grpc.errors import ProtocolError
+from broker_grpc.errors import DuplicateError, ProtocolError
 from broker_grpc.machine import PeerDown, PeerKind, PeerUp
 from protos.envelope import VERSION, encoded_size
 from protos.messages import Envelope, Hello
@@ -36,8 +36,9 @@ class Streams:
         carrier = Carrier(agenda, wires)
         self._connections = Connections(agenda, wires, carrier, processes)
         self._dials = Dials(
-            agenda, wires, carrier, processes, self._connections, limits, self._hello, self._failed
-        )
+            agenda, wires, carrier, processes, self._connections, limits, self._hello, self._failed,
+            self._was_dialled,
+        )  # fmt: skip
         self.open = self._dials.open
         self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
         self._refused: dict[str, dict[str, str]] = {}  # by listener: whose links it does not take, and why
@@ -48,6 +49,10 @@ class Streams:
 
     def _pipe(self, end: str, peer: str) -> Pipe | None:
         return self._live.get(end, {}).get(peer)
+
+    def _was_dialled(self, end: str, peer: str) -> bool:
+        pipe = self._pipe(end, peer)
+        return pipe is not None and pipe.stream.dialler == peer
 
     # ------------------------------------------------------------ hellos
 
@@ -67,62 +72,76 @@ class Streams:
                 self._failed(pipe)
             return
         if end == stream.dialler:
-            stream.dial.failures, stream.dial.said = 0, ""
+            self._dials.answered(stream.dial)
         old = self._pipe(end, peer)
         if old is not None and old is not pipe:
             self._end(old, "replaced")
         self._live.setdefault(end, {})[peer] = pipe
         assert pipe.other is not None
         pipe.other.inbox = self._processes.inbox_of(end)
-        incarnation = self._incarnation(stream, peer)
         self._log_hellos(stream, end, peer)
-        self._processes.feed(end, PeerUp(peer, self._processes.kind_of(peer), incarnation))
+        self._processes.feed(end, PeerUp(peer, self._processes.kind_of(peer), stream.said_by(peer)))
         for envelope in pipe.other.unheard or ():
             self._arrive(pipe.other, envelope)
         pipe.other.unheard = None
 
     def _failed(self, pipe: Pipe) -> None:
-        """A dial that was given up on its way, or one to try again."""
-        if self._dials.wanted(pipe.stream.dial):
+        """A dial that was given up on its way, one that was overtaken, or one to try again."""
+        wanted, overtaken = self._dials.wanted(pipe.stream.dial), self._is_overtaken(pipe)
+        if wanted:
             self._dials.dial_later(pipe.stream.dial)
-        elif not pipe.stream.refused:
+        if overtaken or (not wanted and not pipe.stream.refused):
             self._leave(pipe, CLOSED)
 
     def _may_be_up(self, pipe: Pipe) -> bool:
-        """Both are there, and the listener takes the dialler's hello."""
+        """Both are there, and each takes the other's hello."""
         stream, end = pipe.stream, pipe.sender
         if end == stream.dialler:
             if stream.refused:
                 self._log_refusal(stream)
-            return self._dials.wanted(stream.dial) and not stream.broken
+            return self._dials.wanted(stream.dial) and not stream.broken and not self._is_overtaken(pipe)
         if stream.broken or not self._processes.is_running(end) or not self._dials.wanted(stream.dial):
             return False
-        stream.refused = self._refused.get(end, {}).get(pipe.receiver, "")
+        stream.refused = self._refusal(pipe)
         if stream.refused:
-            detail = f"{ProtocolError.reason}: {stream.refused}"
-            self._processes.log(end, LogEvent(kind="REFUSED", type="hello", detail=detail))
+            self._processes.log(end, LogEvent(kind="REFUSED", type="hello", detail=stream.refused))
+        stream.answer = self._dials.crossing_of(end).answer_to(pipe.receiver)
         return not stream.refused
+
+    def _refusal(self, pipe: Pipe) -> str:
+        """Of a dialler's hello; asked in the order in which the gate of the real process asks."""
+        end, peer, greeting = pipe.sender, pipe.receiver, pipe.stream.greeting
+        forever = self._refused.get(end, {}).get(peer)
+        if forever:
+            return f"{ProtocolError.reason}: {forever}"
+        crossing = self._dials.crossing_of(end)
+        if crossing.prevails(peer):
+            return f"{DuplicateError.reason}: {crossing.refusal(peer)}"
+        live = self._pipe(end, peer)
+        if live is not None and not takes_over(live.stream.said_by(peer), greeting):
+            return f"{DuplicateError.reason}: {taken(peer, live.stream.said_by(peer), greeting)}"
+        return ""
+
+    def _is_overtaken(self, pipe: Pipe) -> bool:
+        """The listener has answered this dial, and a dial of its own that is newer has come up since."""
+        stream, live = pipe.stream, self._pipe(pipe.sender, pipe.receiver)
+        if live is None or live.stream.dialler == pipe.sender or not stream.answer or stream.refused:
+            return False
+        return is_overtaken(live.stream.said_by(pipe.receiver), stream.answer)
 
     def _log_refusal(self, stream: Stream) -> None:
         """As the dialler does it."""
-        detail = f"refused by the peer: {ProtocolError.reason}: {stream.refused}"
+        detail = f"refused by the peer: {stream.refused}"
         if self._dials.wanted(stream.dial) and detail != stream.dial.said:
             stream.dial.said = detail
             event = LogEvent(kind="REFUSED", peer=stream.listener, type="hello", detail=detail)
             self._processes.log(stream.dialler, event)
 
-    def _incarnation(self, stream: Stream, end: str) -> int:
-        dial = self._dials.wish(stream.dialler, stream.listener)
-        number = dial.dials if dial is not None and end == stream.dialler else 0
-        return hello_incarnation(self._processes.incarnation_of(end), number)
-
     def _log_hellos(self, stream: Stream, end: str, peer: str) -> None:
         if self._processes.kind_of(end) == "client":
             return  # the brokers' logs tell of both
         for kind, who in (("RECEIVED", peer), ("SENT", end)):
-            body = Hello(
-                who, WIRE_KIND[self._processes.kind_of(who)], VERSION, self._incarnation(stream, who)
-            )
+            body = Hello(who, WIRE_KIND[self._processes.kind_of(who)], VERSION, stream.said_by(who))
             size = encoded_size(Envelope(body, 0, 0, VERSION))
             event = LogEvent(kind=kind, type="hello", peer=peer, bytes=size)  # type: ignore[arg-type]
             self._processes.log(end, event)
@@ -193,6 +212,7 @@ class Streams:
             self._processes.feed(pipe.sender, PeerDown(pipe.receiver, reason))
             pipe.finished, pipe.fixed_us = True, -1
             self._behind(pipe, self._end, pipe.other, reason)
+            self._dial_again(pipe)
 
     def _give_up(self, pipe: Pipe, reason: str) -> None:
         if self._pipe(pipe.sender, pipe.receiver) is pipe:
@@ -211,9 +231,11 @@ class Streams:
             self._dial_again(pipe)
 
     def _dial_again(self, pipe: Pipe) -> None:
-        """If it was dialled here and is still wanted. A wish that was made anew meanwhile dials by itself."""
+        """If a stream is still wanted here. A wish that was made anew meanwhile dials by itself."""
         dial = pipe.stream.dial
-        if pipe.sender == dial.dialler and self._dials.wanted(dial):
+        if pipe.sender != dial.dialler:
+            self._dials.rise(pipe.sender, pipe.receiver)
+        elif self._dials.wanted(dial):
             self._dials.dial_later(dial)
 
     def _leave(self, pipe: Pipe, reason: str) -> None:
@@ -252,7 +274,7 @@ class Streams:
 
     def crash(self, process: str, reason: str) -> None:
         """The process is gone; the kernel tells its peers."""
-        self._dials.withdraw_all(process)
+        self._dials.crash(process)
         self._refused.pop(process, None)
         pipes = self._live.get(process, {})
         for peer in sorted(pipes):

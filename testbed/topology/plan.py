@@ -72,10 +72,11 @@ class Broker(msgspec.Struct, omit_defaults=True):
 
 
 class OverlayLink(msgspec.Struct, omit_defaults=True):
-    """A broker-to-broker link; `a` dials `b`."""
+    """A broker-to-broker link; `a` dials `b`, or both dial and the stream of the smaller id stays."""
 
     a: str
     b: str
+    dial: Literal["a", "both"] = "a"
 
 
 class SubscriptionPlan(msgspec.Struct, omit_defaults=True):

@@ -12,7 +12,7 @@ from protos import catalogue
 from protos.records import MessageType, RecordKind
 from protos.varint import encode_varint
 from testbed.analysis.evidence.runs import Run, load_runs
-from testbed.analysis.sample import run as sample
+from testbed.analysis.sample import run_folder as sample
 from testbed.analysis.wire.envelope import KnownMessages, Seen, classify
 from testbed.analysis.wire.witness import witness
 from testbed.errors import InputError

@@ -203,6 +203,42 @@ SCENARIOS = {
             duration="16s",
             events="[{at: 4100ms, kill: B3}, {at: 7100ms, start: B3}]",
         ),
+        # Both ends of every link dial at once, and their hellos meet; of each link one stream stays.
+        Scenario("both-dial", CHAIN, overlay="{generator: chain, dial: both}"),
+        Scenario(
+            "both-dial-equal",
+            "{generator: chain, nodes: 4, link: {latency: 10ms}}",
+            overlay="{generator: chain, dial: both}",
+            options="{verify_tree: false}",  # all links are up in the same instant
+        ),
+        Scenario(
+            "both-dial-apart",
+            CHAIN,
+            # Larger ids begin 7 ms earlier, so that their hellos are the first to arrive, and lose.
+            overlay="{generator: chain, dial: both}",
+            phases="""
+  - {name: larger, start: [B2, B4], ready: {after: 7ms}}
+  - {name: smaller, start: [B1, B3], ready: {links_up: true}}
+  - {name: subscribers, start: [subscribers], ready: {subscriptions_settled: true}}
+  - {name: publishers, start: [publishers], ready: {subscriptions_settled: true, after: 2s}, run_for: 10s}""",
+        ),
+        Scenario(
+            "both-dial-crash",
+            CHAIN,
+            duration="16s",
+            # Both neighbours dial the broker that is gone, and it dials both when it is back.
+            overlay="{generator: chain, dial: both}",
+            events="[{at: 4100ms, kill: B3}, {at: 7100ms, start: B3}]",
+        ),
+        Scenario(
+            "both-dial-partition",
+            CHAIN,
+            duration="26s",
+            # Both ends give the stream up and knock in vain, until one of them is heard.
+            overlay="{generator: chain, dial: both}",
+            options="{heartbeat_interval_us: 500000, heartbeat_timeout_us: 400000, heartbeat_threshold: 2}",
+            events="[{at: 4s, partition: [B3, B4]}, {at: 9300ms, heal: true}]",
+        ),
         Scenario(
             "churn",
             CHAIN,

@@ -29,7 +29,14 @@ from tests.parity.facts import Facts, facts_of, far_apart, up_apart
 from tests.parity.losses import SameLosses, losses_of, none_lost
 from tests.parity.scenarios import SCENARIOS, Scenario
 
-OFTEN = ("tree", "bottleneck", "grape", "cut-pairs", "cycle")  # each guest takes a quarter of a minute
+OFTEN = (
+    "tree",
+    "bottleneck",
+    "grape",
+    "cut-pairs",
+    "cycle",
+    "both-dial",
+)  # each guest takes a quarter of a minute
 WHEEL_US = 5_120_000  # the kernel's timers look the same again after this
 
 

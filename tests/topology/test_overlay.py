@@ -9,6 +9,7 @@ import networkx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from testbed.run.configs import neighbours
 from testbed.topology.generators.nearest import nearest_tree
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan
@@ -17,6 +18,18 @@ from tests.topology.texts import BASE, only_problem, plan_of, problems_of
 
 def edges(plan: Plan) -> list[tuple[str, str]]:
     return [(link.a, link.b) for link in plan.overlay]
+
+
+def test_the_first_end_of_a_link_dials_or_both(tmp_path: Path) -> None:
+    for text, dials in (("", (True, False)), (", dial: both", (True, True))):
+        plan = plan_of(BASE + f"overlay: {{generator: chain{text}}}", tmp_path)
+        assert edges(plan) == [("B2", "B1"), ("B3", "B2")]
+        assert (dialled_by(plan, "B3")["B2"], dialled_by(plan, "B2")["B3"]) == dials
+
+
+def dialled_by(plan: Plan, broker: str) -> dict[str, bool]:
+    """Which of them it is told to dial."""
+    return {neighbour["id"]: neighbour["dial"] for neighbour in neighbours(plan, broker)}
 
 
 # ---- a file of links ---------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def build_overlay(
     folder: Path,
     report: Report,
 ) -> list[OverlayLink]:
-    """All overlay links; the first end dials the second."""
+    """All overlay links; the first end dials the second, or both dial if the file says so."""
     ids = [draft.id for draft in drafts]
     edges = (
         _named(drafts, report)
@@ -43,7 +43,7 @@ def build_overlay(
         edges += generated(generator, ids, file.overlay, Draw(file.seed, "overlay"))
     edges = _without_doubles(edges)
     check_overlay(ids, edges, file.overlay, generator, cycles_allowed(file.overlay, brokers), report)
-    return [OverlayLink(a, b) for a, b in edges]
+    return [OverlayLink(a, b, "both" if file.overlay.dial == "both" else "a") for a, b in edges]
 
 
 def _named(drafts: list[BrokerDraft], report: Report) -> list[Edge]:

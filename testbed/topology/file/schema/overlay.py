@@ -32,6 +32,11 @@ class OverlaySpec(Section):
     degree: Count = Field(
         default=0, validate_default=False, description="largest degree of a random tree; 0 is any"
     )
+    dial: Literal["first", "both"] = Field(
+        default="first",
+        description="who dials: the first end of a link, or both ends; of two dials that cross, that of the "
+        "broker with the smaller id stays",
+    )
     cycles: Literal["refuse", "allow"] = Field(
         default="refuse",
         description="content-based routing needs a tree; allow for algorithms that do not (the default where "
