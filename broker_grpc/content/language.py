@@ -4,7 +4,7 @@
     [class,'STOCK'],[symbol,'YHOO'],[price,18.5]                            publication
 
 A string is quoted ('' inside stands for one quote) or a bare word; a number is an integer or a float,
-as it is written. An attribute's name is quoted where it is no bare word. Errors carry the position in the text.
+as it is written. An attribute's name is quoted where it is no bare word. Errors carry their position.
 
 Whatever a broker accepts, from text or from a program, is written such that `reread_filter` and
 `reread_publication` give the same back: the checks of a run read it out of the log.
