@@ -1,5 +1,4 @@
-"""Built kernels, shared by all users or in one's own cache: a folder per build key with the binary, its config
-and its record."""
+"""Built kernels, of all users or in one's own cache: a folder per build key with binary, config and record."""
 
 from __future__ import annotations
 
