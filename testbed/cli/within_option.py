@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[int]):
     name = "duration"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -76,8 +76,8 @@ def compare_tables(
     ignore: Collection[str] = (),
     within_us: float = 0.0,
 ) -> TableDiff:
-    """Numbers are the same when they differ by at most `tolerance` of the larger one, times (columns `_us`) also
-    when they differ by at most `within_us`."""
+    """Numbers are the same when they differ by at most `tolerance` of the larger one, times (columns `_us`)
+    also when they differ by at most `within_us`."""
     a, b = _without(a, ignore), _without(b, ignore)
     key = key_columns(name, a, b)
     left, right = _keyed(a, key), _keyed(b, key)

@@ -19,7 +19,7 @@ from testbed.errors import TestbedError
 KERNEL_VARIABLE = "TESTBED_KERNEL"
 BUILD_HINT = "'testbed kernel build' makes one (a few minutes, once)"
 BUILDING = ".building"
-AS_ROOT = (
+AS_ROOT = "sudo env XDG_CACHE_HOME={} $(command -v testbed) kernel install --shared"  # of this cache
     "sudo env XDG_CACHE_HOME={cache} $(command -v testbed) kernel install --shared"  # this user's kernel
 )
 
