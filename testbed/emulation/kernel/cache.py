@@ -1,4 +1,4 @@
-"""Built kernels, of all users or in one's own cache: a folder per build key with binary, config and record."""
+"""Built kernels, everybody's or in one's own cache: a folder per build key with binary, config, record."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ KERNEL_VARIABLE = "TESTBED_KERNEL"
 BUILD_HINT = "'testbed kernel build' makes one (a few minutes, once)"
 BUILDING = ".building"
 AS_ROOT = "sudo env XDG_CACHE_HOME={} $(command -v testbed) kernel install --shared"  # of this cache
-    "sudo env XDG_CACHE_HOME={cache} $(command -v testbed) kernel install --shared"  # this user's kernel
-)
 
 
 class KernelMissing(TestbedError):
