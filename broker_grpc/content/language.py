@@ -4,13 +4,17 @@
     [class,'STOCK'],[symbol,'YHOO'],[price,18.5]                            publication
 
 A string is quoted ('' inside stands for one quote) or a bare word; a number is an integer or a float,
-as it is written. Errors carry the position in the text.
+as it is written. An attribute's name is quoted where it is no bare word. Errors carry their position.
+
+Whatever a broker accepts, from text or from a program, is written such that `reread_filter` and
+`reread_publication` give the same back: the checks of a run read it out of the log.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.predicates import (
@@ -60,6 +64,16 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 def parse_filter(text: str, limit: int = MAX_PREDICATES) -> Filter:
     """Raises LanguageError (with the position) or LimitExceeded."""
+    _check_length(text)
+    return _filter(text, limit)
+
+
+def reread_filter(text: str) -> Filter:
+    """A filter that was accepted once, whatever the limits were then. Raises LanguageError."""
+    return _filter(text, len(text))
+
+
+def _filter(text: str, limit: int) -> Filter:
     predicates = []
     for at, fields in _groups(text, limit):
         if len(fields) != 3:
@@ -72,6 +86,12 @@ def parse_filter(text: str, limit: int = MAX_PREDICATES) -> Filter:
 
 def parse_publication(text: str) -> dict[str, Value]:
     """Raises LanguageError (with the position) or LimitExceeded."""
+    _check_length(text)
+    return reread_publication(text)
+
+
+def reread_publication(text: str) -> dict[str, Value]:
+    """A publication that was accepted once, however long its text. Raises as `parse_publication` does."""
     attributes: dict[str, Value] = {}
     for at, fields in _groups(text, MAX_PREDICATES * 2):
         if len(fields) != 2:
@@ -85,7 +105,9 @@ def parse_publication(text: str) -> dict[str, Value]:
 
 
 def format_filter(predicates: Sequence[Predicate]) -> str:
-    return ",".join(f"[{p.attribute},{_operator_name(p)},{format_value(p.value)}]" for p in predicates)
+    return ",".join(
+        f"[{_format_name(p.attribute)},{_operator_name(p)},{format_value(p.value)}]" for p in predicates
+    )
 
 
 def _operator_name(predicate: Predicate) -> str:
@@ -93,7 +115,13 @@ def _operator_name(predicate: Predicate) -> str:
 
 
 def format_publication(attributes: Mapping[str, Value]) -> str:
-    return ",".join(f"[{name},{format_value(value)}]" for name, value in attributes.items())
+    return ",".join(f"[{_format_name(name)},{format_value(value)}]" for name, value in attributes.items())
+
+
+@lru_cache(maxsize=4096)
+def _format_name(name: str) -> str:
+    """Names are few and come again with every publication."""
+    return name if _NAME.fullmatch(name) else format_value(name)
 
 
 def format_value(value: Value) -> str:
@@ -107,10 +135,13 @@ def format_value(value: Value) -> str:
 Field = tuple[int, str, bool]  # position, text, was quoted
 
 
-def _groups(text: str, limit: int) -> list[tuple[int, list[Field]]]:
-    """The bracketed groups with their position and fields."""
+def _check_length(text: str) -> None:
     if len(text) > MAX_LENGTH:
         raise LimitExceeded(f"{len(text)} characters, at most {MAX_LENGTH} are accepted")
+
+
+def _groups(text: str, limit: int) -> list[tuple[int, list[Field]]]:
+    """The bracketed groups with their position and fields."""
     groups: list[tuple[int, list[Field]]] = []
     at = _skip(text, 0)
     while True:

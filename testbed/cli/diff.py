@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from testbed.cli.within_option import within_option
+
 
 @click.command()
 @click.argument("a", type=click.Path(path_type=Path))
@@ -19,10 +21,13 @@ import click
     default=0.0,
     help="Numbers this close count as same (0.01 = 1 %).",
 )
+@within_option
 @click.option(
     "--ignore", multiple=True, metavar="COLUMN", help="Leave a column out; may be given several times."
 )
-def command(a: Path, b: Path, page_file: Path | None, tolerance: float, ignore: tuple[str, ...]) -> int:
+def command(
+    a: Path, b: Path, page_file: Path | None, tolerance: float, within_us: int, ignore: tuple[str, ...]
+) -> int:
     """Say which tables of two runs, or of two reproductions, differ, and by how much.
 
     Exit code 0: the same. 1: different. 2: wrong use, or no tables.
@@ -32,13 +37,14 @@ def command(a: Path, b: Path, page_file: Path | None, tolerance: float, ignore: 
       testbed diff results/quickstart/20260101T120000-aaaa results/quickstart/latest
       testbed diff before/shadow_tco/smoke results/shadow_tco/smoke --ignore seconds
       testbed diff A B --tolerance 0.01 --page diff.html
+      testbed diff A B --within 50us
     """
     from testbed.compare.page import diff_page
     from testbed.compare.results import compare
     from testbed.compare.text import as_text
     from testbed.run.folder import write_atomically
 
-    found = compare(a, b, tolerance, ignore)
+    found = compare(a, b, tolerance, ignore, within_us)
     click.echo(as_text(found))
     if page_file is not None:
         write_atomically(page_file, diff_page(found).encode())

@@ -42,12 +42,31 @@ def command() -> None:
 def build(source: Path | None, jobs: int | None) -> None:
     """Build the kernel; an interrupted build goes on where it stopped."""
     from testbed.emulation.kernel import build as builder
-    from testbed.emulation.kernel.source import choose
+    from testbed.emulation.kernel.source import choose, read
 
     chosen = choose(source)
     with progress_reporter(f"kernel {chosen.version_text}") as report:
-        kernel = builder.build(chosen, report, jobs)
+        kernel = builder.build(read(source) if source else None, report, jobs)
     click.echo(describe(kernel))
+
+
+@command.command()
+@click.option(
+    "--shared", is_flag=True, help="For all users of this machine (needs the right to write there)."
+)
+def install(shared: bool) -> None:
+    """Put the built kernel where all users of this machine find it, so that no other builds one.
+
+    \b
+    Example:
+      sudo env XDG_CACHE_HOME=~/.cache $(command -v testbed) kernel install --shared
+    """
+    from testbed.emulation.kernel import cache
+    from testbed.errors import InputError
+
+    if not shared:
+        raise InputError("where shall it be installed?", hint="testbed kernel install --shared")
+    click.echo(describe(cache.install_shared()))
 
 
 @command.command()
@@ -68,7 +87,7 @@ def status() -> None:
     from testbed.emulation.kernel import cache
 
     current = cache.find()
-    for kernel in cache.built():
+    for kernel in [*cache.shared(), *cache.built()]:
         mark = "current" if kernel == current else "older recipe" if not cache.is_current(kernel) else "spare"
         click.echo(f"{mark}: {describe(kernel)}")
     if current is not None and current.record is None:

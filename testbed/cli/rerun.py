@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from testbed.cli.within_option import within_option
+
 if TYPE_CHECKING:
     from testbed.run.folder import RunFolder
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     "--diff/--no-diff", "with_diff", default=True, help="Analyse, and say what differs (default: yes)."
 )
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.0, help="Of the diff (0.01 = 1 %).")
+@within_option
 @click.option(
     "--page", type=click.Path(dir_okay=False, path_type=Path), help="The diff as an HTML page, too."
 )
@@ -31,6 +34,7 @@ def command(
     engine: str | None,
     with_diff: bool,
     tolerance: float,
+    within_us: int,
     page: Path | None,
     as_json: bool,
 ) -> int:
@@ -54,13 +58,17 @@ def command(
     source = folder.topology if folder.topology.exists() else None
     clock = manifest.clock if engine is None else None
     code = run_plan(folder.read_plan(), source, results, engine or manifest.engine, clock, as_json=as_json)
-    if code == 0 and with_diff and not as_json:
-        again = RunFolder((results / manifest.name / "latest").resolve())
-        tell_difference(folder, again, tolerance, page)
+    again = RunFolder((results / manifest.name / "latest").resolve())
+    if (
+        with_diff and not as_json and again.path != folder.path
+    ):  # a run that failed differs, and that is what one asks
+        tell_difference(folder, again, tolerance, within_us, page)
     return code
 
 
-def tell_difference(before: RunFolder, again: RunFolder, tolerance: float, page: Path | None) -> None:
+def tell_difference(
+    before: RunFolder, again: RunFolder, tolerance: float, within_us: int, page: Path | None
+) -> None:
     """Make the tables that are missing, and print what differs."""
     from testbed.analysis.pipeline import analyze
     from testbed.compare.page import diff_page
@@ -72,7 +80,7 @@ def tell_difference(before: RunFolder, again: RunFolder, tolerance: float, page:
     if lacking:
         click.echo(f"analysing {len(lacking)} run{'s' if len(lacking) > 1 else ''}", err=True)
         analyze(lacking)
-    found = compare(before.path, again.path, tolerance)
+    found = compare(before.path, again.path, tolerance, within_us=within_us)
     click.echo(as_text(found))
     if page is not None:
         write_atomically(page, diff_page(found).encode())

@@ -108,6 +108,7 @@ def import_panda_command(file: Path, linger: float, out: Path | None) -> None:
     Example:
       testbed topology import-panda old.txt --out new.yaml
     """
+    from testbed.topology.load import load_plan_text
     from testbed.topology.panda.commands import read_commands
     from testbed.topology.panda.importer import import_panda
 
@@ -116,7 +117,9 @@ def import_panda_command(file: Path, linger: float, out: Path | None) -> None:
     imported = import_panda(read_commands(file), name, linger, str(file))
     for note in imported.notes:
         click.echo(f"not carried over: {note}", err=True)
-    write(imported.text(file.name), out)
+    text = imported.text(file.name)
+    load_plan_text(text, str(out or "the new file"))  # nothing is handed out that `validate` rejects
+    write(text, out)
 
 
 @command.command("export-panda")

@@ -88,7 +88,9 @@ def _json(path: Path, otherwise: Any) -> Any:
     return json.loads(path.read_bytes()) if path.exists() else otherwise
 
 
-def compare(a: Path, b: Path, tolerance: float = 0.0, ignore: Collection[str] = ()) -> ResultDiff:
+def compare(
+    a: Path, b: Path, tolerance: float = 0.0, ignore: Collection[str] = (), within_us: float = 0.0
+) -> ResultDiff:
     left, right = read_result(a), read_result(b)
     if left.kind != right.kind:
         raise InputError(
@@ -101,7 +103,7 @@ def compare(a: Path, b: Path, tolerance: float = 0.0, ignore: Collection[str] = 
         left.kind,
         changes(left.facts, right.facts),
         changes(left.verdicts, right.verdicts),
-        [compare_tables(n, left.table(n), right.table(n), tolerance, ignore) for n in both],
+        [compare_tables(n, left.table(n), right.table(n), tolerance, ignore, within_us) for n in both],
         [name for name in left.tables if name not in right.tables],
         [name for name in right.tables if name not in left.tables],
     )

@@ -54,20 +54,37 @@ class TableDiff:
         return not (self.only_a or self.only_b or self.columns or self.columns_only_a or self.columns_only_b)
 
 
+@dataclass(frozen=True)
+class Close:
+    """How far numbers may be apart and count as the same."""
+
+    relative: float = 0.0
+    within_us: float = 0.0
+
+    def apart(self, column: str, difference: np.ndarray, relative: np.ndarray) -> np.ndarray:
+        off: np.ndarray = relative > self.relative
+        if column.endswith("_us"):
+            off &= ~(np.abs(difference) <= self.within_us)  # no number is close to one that is missing
+        return off
+
+
 def compare_tables(
     name: str,
     a: pandas.DataFrame,
     b: pandas.DataFrame,
     tolerance: float = 0.0,
     ignore: Collection[str] = (),
+    within_us: float = 0.0,
 ) -> TableDiff:
-    """Numbers are the same when they differ by at most `tolerance` of the larger one."""
+    """Numbers are the same when they differ by at most `tolerance` of the larger one, times (columns `_us`)
+    also when they differ by at most `within_us`."""
     a, b = _without(a, ignore), _without(b, ignore)
     key = key_columns(name, a, b)
     left, right = _keyed(a, key), _keyed(b, key)
     both = left.index.intersection(right.index, sort=False)
     shared = [c for c in left.columns if c in right.columns]
-    found = [_compare_column(c, left.loc[both, c], right.loc[both, c], tolerance) for c in shared]
+    close = Close(tolerance, within_us)
+    found = [_compare_column(c, left.loc[both, c], right.loc[both, c], close) for c in shared]
     return TableDiff(
         name,
         len(a),
@@ -106,7 +123,7 @@ def _keyed(frame: pandas.DataFrame, key: Sequence[str]) -> pandas.DataFrame:
     return frame.drop(columns=list(key)).set_axis(index)
 
 
-def _compare_column(name: str, a: pandas.Series, b: pandas.Series, tolerance: float) -> ColumnDiff | None:
+def _compare_column(name: str, a: pandas.Series, b: pandas.Series, close: Close) -> ColumnDiff | None:
     if _is_text(a) or _is_text(b):
         return _compare_texts(name, a, b)
     x, y = a.to_numpy(dtype=float, na_value=np.nan), b.to_numpy(dtype=float, na_value=np.nan)
@@ -114,7 +131,7 @@ def _compare_column(name: str, a: pandas.Series, b: pandas.Series, tolerance: fl
     scale = np.maximum(np.abs(x), np.abs(y))
     relative = np.divide(np.abs(difference), scale, out=np.zeros_like(scale), where=scale > 0)
     relative = np.where(np.isnan(x) != np.isnan(y), 1.0, np.nan_to_num(relative))
-    off = relative > tolerance
+    off = close.apart(name, difference, relative)
     if not off.any():
         return None
     at = int(np.argmax(np.where(off, np.nan_to_num(np.abs(difference), nan=np.inf), -1.0)))

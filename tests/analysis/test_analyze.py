@@ -415,10 +415,17 @@ def test_the_terminal_fits_eighty_columns(analysis: Analysis) -> None:
     assert "fail no phantom delivery" in text
 
 
-def test_data_source_gives_the_same_packets_as_the_fast_path(spark: SparkSession, folders: Path) -> None:
+@pytest.mark.parametrize("pushdown", ["true", "false", None])
+def test_data_source_gives_the_same_packets_as_the_fast_path(
+    spark: SparkSession, folders: Path, pushdown: str | None
+) -> None:
     from testbed.analysis import read_grpc, read_pcap, register
+    from testbed.analysis.sources.pcap import PUSHDOWN
 
-    register(spark)
+    session = spark.newSession()
+    session.conf.unset(PUSHDOWN) if pushdown is None else session.conf.set(PUSHDOWN, pushdown)
+    register(session)
+    spark = session
     place = str(folders / "good" / "pcap")
     source = spark.read.format("pcap").load(place + "/*.pcap")
     fast = read_pcap(spark, place)

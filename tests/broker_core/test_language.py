@@ -15,7 +15,10 @@ from broker_grpc.content.language import (
     format_publication,
     parse_filter,
     parse_publication,
+    reread_filter,
+    reread_publication,
 )
+from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import BrokerError, LanguageError, LimitExceeded
 from protos.messages import Operator, Predicate
 from tests.broker_core.filter_strategies import filters, publications
@@ -136,6 +139,31 @@ def test_filters_round_trip(filter_):
 @given(publications)
 def test_publications_round_trip(attributes):
     assert parse_publication(format_publication(attributes)) == attributes
+
+
+def test_a_name_that_is_no_word_is_written_in_quotes():
+    text = "[class,eq,'STOCK'],['n m',>,1],['it''s [a], \"name\"',isPresent,'x']"
+    assert format_filter(parse_filter(text).predicates) == text
+    assert format_publication(parse_publication("['n m',1],[class,A]")) == "['n m',1],[class,'A']"
+
+
+names = st.text(min_size=1, max_size=30)
+
+
+@given(st.dictionaries(names, st.integers(-9, 9) | st.text(max_size=9), max_size=5))
+def test_any_names_that_are_accepted_are_read_again(content):
+    attributes = {**content, "class": "A"}
+    assert reread_publication(format_publication(attributes)) == attributes
+    predicates = [Predicate(name, Operator.EQ, value) for name, value in attributes.items()]
+    assert reread_filter(format_filter(predicates)).predicates == tuple(predicates)
+
+
+def test_what_was_accepted_is_read_again_beyond_the_limits_of_text():
+    many = [Predicate("class", Operator.EQ, "A"), *(Predicate(f"a{i}", Operator.GT, i) for i in range(200))]
+    assert reread_filter(format_filter(many)).predicates == tuple(many)
+    long = {"class": "A"} | {f"a{i}": "x" * 4000 for i in range(100)}
+    check_attributes(long)
+    assert reread_publication(format_publication(long)) == long
 
 
 @given(

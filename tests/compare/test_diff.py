@@ -97,5 +97,7 @@ def test_exit_codes(other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "mean_us" in capsys.readouterr().out
     assert (tmp_path / "diff.html").read_text().startswith("<!doctype html>")
     assert diff_command(GOLDEN, other, "--tolerance", "0.5") == 0
+    assert diff_command(GOLDEN, other, "--within", "10s") == 0
+    assert diff_command(GOLDEN, other, "--within", "soon") == 2
     assert diff_command(GOLDEN, tmp_path / "nowhere") == 2
     assert diff_command(GOLDEN) == 2

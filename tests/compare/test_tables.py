@@ -40,6 +40,15 @@ def test_how_much_and_where() -> None:
     assert (column.mean_a, column.mean_b) == (70 / 3, 27.0)
 
 
+def test_times_may_be_apart_by_microseconds_and_nothing_else_may() -> None:
+    a = pandas.DataFrame({"group": ["x"], "p99_us": [140_000.0], "messages": [10]})
+    b = pandas.DataFrame({"group": ["x"], "p99_us": [140_040.0], "messages": [10]})
+    assert compare_tables("t", a, b, within_us=40).same
+    assert not compare_tables("t", a, b, within_us=39).same
+    assert not compare_tables("t", a, b.assign(messages=11), within_us=1000).same
+    assert not compare_tables("t", a, b.assign(p99_us=float("nan")), within_us=1e9).same
+
+
 def test_tolerance() -> None:
     other = DELAY.assign(mean_us=[10.0, 21.0, 50.0])
     assert compare_tables("delay", DELAY, other, tolerance=0.2).same

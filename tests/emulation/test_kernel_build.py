@@ -15,6 +15,8 @@ from testbed.cli import kernel as kernel_cli
 from testbed.emulation.kernel import build, cache, recipe, source
 from testbed.emulation.kernel.build import BuildFailed, CompileProgress, Progress
 from testbed.emulation.kernel.cache import KernelMissing, KernelRecord
+from testbed.emulation.kernel.folders import SHARED_VARIABLE, source_folder
+from testbed.errors import TestbedError
 
 CONTENT = b"#!/bin/sh\necho pretend kernel\n"
 
@@ -24,6 +26,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(cache.KERNEL_VARIABLE, raising=False)
     monkeypatch.delenv(source.SOURCE_VARIABLE, raising=False)
+    monkeypatch.setenv(SHARED_VARIABLE, str(tmp_path / "shared"))
     return cache.cache_folder()
 
 
@@ -152,6 +155,49 @@ class TestCache:
         assert not cache.require().virtual_time
 
 
+class TestShared:
+    def test_a_kernel_of_all_users_is_taken_before_ones_own(self, own_cache: Path, tmp_path: Path) -> None:
+        stored(own_cache)
+        stored(tmp_path / "shared", key="6.1-shared")
+        assert cache.require().binary == tmp_path / "shared" / "6.1-shared" / "linux"
+
+    def test_a_damaged_one_is_passed_over(self, own_cache: Path, tmp_path: Path) -> None:
+        stored(own_cache)
+        stored(tmp_path / "shared", key="6.1-shared").write_bytes(b"torn")
+        assert cache.require().binary.is_relative_to(own_cache)
+
+    @pytest.mark.parametrize("writable", ["6.1-shared/linux", "6.1-shared", ""])
+    def test_one_that_others_can_change_is_not_run(
+        self, own_cache: Path, tmp_path: Path, writable: str
+    ) -> None:
+        stored(tmp_path / "shared", key="6.1-shared")
+        assert cache.shared()
+        (tmp_path / "shared" / writable).chmod(0o777)
+        assert cache.shared() == []
+
+    def test_install_makes_it_readable_for_everybody_and_is_idempotent(
+        self, own_cache: Path, tmp_path: Path
+    ) -> None:
+        binary = stored(own_cache)
+        binary.chmod(0o700)
+        runner = CliRunner()
+        for _ in range(2):
+            assert runner.invoke(kernel_cli.command, ["install", "--shared"]).exit_code == 0
+        installed = cache.require().binary
+        assert installed.is_relative_to(tmp_path / "shared")
+        assert installed.stat().st_mode & 0o777 == 0o755
+        assert [path.name for path in (tmp_path / "shared").iterdir()] == [installed.parent.name]
+
+    def test_without_the_right_to_write_the_command_for_root_is_named(
+        self, own_cache: Path, tmp_path: Path
+    ) -> None:
+        stored(own_cache)
+        (tmp_path / "shared").write_text("a file is in the way")
+        with pytest.raises(TestbedError) as caught:
+            cache.install_shared()
+        assert "sudo env XDG_CACHE_HOME=" in str(caught.value.hint)
+
+
 class TestBuild:
     def test_a_stored_kernel_is_not_built_again(self, own_cache: Path, tmp_path: Path) -> None:
         chosen = source.read(archive(tmp_path, "linux-source-6.1.tar.xz"))
@@ -209,6 +255,22 @@ class TestBuild:
         assert [path for path in own_cache.iterdir() if path != kernel.binary.parent] == []
         assert said[-1].percent == 100
         assert [step.percent for step in said] == sorted(step.percent for step in said)
+
+    def test_what_builds_leave_is_removed_but_not_another_build_that_goes_on(
+        self, own_cache: Path, tmp_path: Path
+    ) -> None:
+        given_up, going_on = (own_cache / f"6.1-{name}{cache.BUILDING}" for name in ("old", "other"))
+        for tree in (given_up, going_on):
+            (tree / "tree").mkdir(parents=True)
+        fetched = source_folder() / small_source(tmp_path).name
+        fetched.parent.mkdir()
+        shutil.move(tmp_path / fetched.name, fetched)
+        with build._only_builder(going_on):
+            kernel = build.build(None, lambda progress: None, jobs=1)
+        assert not fetched.exists()
+        assert not given_up.exists()
+        assert going_on.exists()
+        assert build.build(None, lambda progress: None) == kernel  # the fetched source is not wanted again
 
     def test_a_second_builder_is_refused(self, tmp_path: Path, own_cache: Path) -> None:
         chosen = source.read(small_source(tmp_path))

@@ -149,7 +149,10 @@ def test_options_that_make_no_sense_elsewhere(two: Two) -> None:
         assert two.refused("--on", "other", option)[0] == 2
 
 
-@pytest.mark.parametrize("text", ["-oProxyCommand=x", "", "a b", "host;ls", ":folder", "user@-x"])
+@pytest.mark.parametrize(
+    "text",
+    ["-oProxyCommand=x", "", "a b", "host;ls", ":folder", "user@-x", "-oProxyCommand=x@host", "-x@host"],
+)
 def test_a_host_that_ssh_could_misunderstand(text: str) -> None:
     with pytest.raises(InputError, match="is no machine"):
         parse_place(text)

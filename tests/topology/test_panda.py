@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from testbed.topology.file.problems import InvalidTopology
@@ -190,3 +192,76 @@ events: [{at: 1s, kill: B2}, {at: 2s, leave: p}]
     assert lines[-1] == "12 REMOVE p 10.0.0.1"
     commands = parse_commands(exported.text)
     assert commands[4].arguments[3] == "[class,eq,'it''s']"
+
+
+# As PADRES' console help and its topology generator write it.
+CONSOLE = """\
+0 ADD A 10.0.0.1 bin/startbroker -i A -p 10000
+0 ADD B 10.0.0.2 bin/startbroker -i BrokerB -p 10001 -n 10.0.0.1:10000
+0 ADD C 10.0.0.3 bin/startbroker -i C -p 10001 -n 10.0.0.2:10001,10.0.0.1:10000
+1 ADD P 10.0.0.4 startSQpublisher.sh -i P -s IBM -r 60 -b 10.0.0.2:10001
+2 ADD S 10.0.0.5 startSQsubscriber.sh -i S -s [class,eq,STOCK] -b socket://10.0.0.3:10001
+"""
+
+
+def test_brokers_by_port_and_neighbours_by_address() -> None:
+    plan = imported(CONSOLE.replace(",10.0.0.1:10000", ""))
+    assert [(b.id, b.address, b.port) for b in plan.brokers] == [
+        ("A", "10.0.0.1", 10000),
+        ("B", "10.0.0.2", 10001),
+        ("C", "10.0.0.3", 10001),
+    ]
+    assert [(link.a, link.b) for link in plan.overlay] == [("B", "A"), ("C", "B")]
+    assert [client.broker for client in plan.clients] == ["B", "C"]
+
+
+def test_the_sample_of_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "panda.md").read_text("utf-8")
+    plan = imported(page.partition("```panda\n")[2].partition("```")[0])
+    assert [(link.a, link.b) for link in plan.overlay] == [("B", "A"), ("C", "B")]
+    assert [(client.id, client.broker) for client in plan.clients] == [("pub", "A"), ("sub", "C")]
+
+
+def test_a_name_given_with_i_stands_for_the_broker_of_the_line() -> None:
+    text = CONSOLE.replace("10.0.0.2:10001,10.0.0.1:10000", "socket://10.0.0.2:10001/BrokerB")
+    assert [(link.a, link.b) for link in imported(text).overlay] == [("B", "A"), ("C", "B")]
+
+
+def test_a_broker_may_be_named_before_it_is_added() -> None:
+    first, second, *rest = CONSOLE.replace(",10.0.0.1:10000", "").splitlines(keepends=True)
+    assert [(link.a, link.b) for link in imported("".join([second, first, *rest])).overlay] == [
+        ("B", "A"),
+        ("C", "B"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("-n 10.0.0.1:10000", "-n 10.0.0.9:10000", "old.txt:2:1: no broker of the file is '10.0.0.9:10000'"),
+        (
+            "-b 10.0.0.2:10001",
+            "-b 10.0.0.2:1",
+            "old.txt:4:1: no broker of the file is '10.0.0.2:1'; known: A at",
+        ),
+        ("-b 10.0.0.2:10001", "-b socket://10.0.0.2:10001/Z", "no broker of the file is"),
+        ("-b 10.0.0.2:10001", "-b a:b:c", "'a:b:c' is neither a URI nor host:port"),
+        ("-p 10000", "-p many", "'many' is no port"),
+        ("-p 10000", "-p 70000", "'70000' is no port"),
+        (
+            "10.0.0.3 bin/startbroker -i C",
+            "10.0.0.2 bin/startbroker -i C",
+            "C and B are both at 10.0.0.2:10001",
+        ),
+        ("-r 60", "-r often", "'often' is no number of 0 or more"),
+        ("-s [class,eq,STOCK]", "-s [class,eq", "old.txt:5:1: filter '[class,eq': column"),
+        ("-s [class,eq,STOCK]", "", "add -s"),
+    ],
+)
+def test_what_cannot_be_mapped_is_an_error_and_never_a_file_that_is_refused(
+    old: str, new: str, expected: str
+) -> None:
+    assert old in CONSOLE
+    with pytest.raises(InvalidTopology) as caught:
+        import_panda(parse_commands(CONSOLE.replace(old, new), "old.txt"), "old", file="old.txt")
+    assert expected in str(caught.value)

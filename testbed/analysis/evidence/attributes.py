@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from broker_grpc.content.language import parse_publication
+from broker_grpc.content.language import reread_publication
 from broker_grpc.errors import BrokerError
 from protos.messages import Value
 
@@ -29,7 +29,7 @@ def attributes_of(content: str) -> dict[str, Value] | None:
     if plain is not None:
         return plain
     try:
-        return parse_publication(content)
+        return reread_publication(content)
     except BrokerError:
         return None
 

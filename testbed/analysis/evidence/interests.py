@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from broker_grpc.content.filters import Filter
-from broker_grpc.content.language import parse_filter
+from broker_grpc.content.language import reread_filter
 from broker_grpc.errors import BrokerError
 from protos.messages import Value
 
@@ -48,7 +48,7 @@ class Interests:
 
     def _parse(self, text: str) -> Filter | None:
         try:
-            return parse_filter(text)
+            return reread_filter(text)
         except BrokerError:
             self.unreadable += 1
             return None

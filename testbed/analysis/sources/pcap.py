@@ -43,6 +43,7 @@ MESSAGE_COLUMNS: dict[str, tuple[pa.DataType, str]] = {
 }
 MESSAGE_SCHEMA = pa.schema([(name, kind) for name, (kind, _) in MESSAGE_COLUMNS.items()])
 ROWS = 16_384
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"  # off by default
 
 
 def expand(paths: str | Path | Iterable[str | Path]) -> list[str]:
@@ -178,16 +179,6 @@ class PcapReader(DataSourceReader):
         self.damage = "damage" in self.names
         self.tests: list[tuple[str, str, Any]] = []
 
-    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Comparisons of a numeric column with a value run on the columns, before rows are made."""
-        for pushed in filters:
-            kind = type(pushed).__name__
-            name = ".".join(getattr(pushed, "attribute", ()))
-            if kind in COMPARISONS and name in self.names and isinstance(getattr(pushed, "value", None), int):
-                self.tests.append((name, COMPARISONS[kind], pushed.value))  # type: ignore[attr-defined]
-            else:
-                yield pushed
-
     def partitions(self) -> Sequence[InputPartition]:
         parts = [part for path in expand(self.path) for part in plan_parts(path, self.part_bytes, self.exact)]
         packed = pack(
@@ -210,6 +201,20 @@ class PcapReader(DataSourceReader):
             )
             batch = batch.filter(mask)
         return batch
+
+
+class FilteringReader(PcapReader):
+    """For sessions that let a source filter: Spark refuses a reader with `pushFilters` in all others."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:
+        """Comparisons of a numeric column with a value run on the columns, before rows are made."""
+        for pushed in filters:
+            kind = type(pushed).__name__
+            name = ".".join(getattr(pushed, "attribute", ()))
+            if kind in COMPARISONS and name in self.names and isinstance(getattr(pushed, "value", None), int):
+                self.tests.append((name, COMPARISONS[kind], pushed.value))  # type: ignore[attr-defined]
+            else:
+                yield pushed
 
 
 COMPARISONS = {
@@ -237,6 +242,12 @@ class PcapSource(DataSource):
         return PcapReader(schema, dict(self.options))
 
 
+class FilteringSource(PcapSource):
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return FilteringReader(schema, dict(self.options))
+
+
 def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("pcap")` known to this session."""
-    spark.dataSource.register(PcapSource)
+    """Make `spark.read.format("pcap")` known to this session, as its settings are now."""
+    filters = spark.conf.get(PUSHDOWN, "false") == "true"
+    spark.dataSource.register(FilteringSource if filters else PcapSource)

@@ -6,6 +6,7 @@ is always a whole one. Interrupted, it leaves that folder, and the next build go
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
@@ -22,7 +23,8 @@ import msgspec
 
 from testbed.emulation.kernel import cache, recipe
 from testbed.emulation.kernel.cache import Kernel, KernelRecord
-from testbed.emulation.kernel.source import Source
+from testbed.emulation.kernel.folders import source_folder
+from testbed.emulation.kernel.source import Source, choose, version_of
 from testbed.errors import TestbedError
 
 DISK_NEEDED = 2 * 1024**3
@@ -47,9 +49,12 @@ class BuildFailed(TestbedError):
     """The kernel could not be built."""
 
 
-def build(source: Source, report: Report, jobs: int | None = None) -> Kernel:
-    """Build and store the kernel of this source; returns at once when it is already there."""
-    existing = _stored(source)
+def build(source: Source | None, report: Report, jobs: int | None = None) -> Kernel:
+    """Build and store the kernel of this source; returns at once when it is already there.
+
+    `source` None: the newest there is, unless a kernel of today's recipe and at least its version is built.
+    """
+    source, existing = _wanted(source)
     if existing is not None:
         report(Progress("already built", 100))
         return existing
@@ -65,6 +70,16 @@ def build(source: Source, report: Report, jobs: int | None = None) -> Kernel:
             file=error.filename,
             hint="set XDG_CACHE_HOME to a folder that you may write to and that has 2 GB free",
         ) from error
+
+
+def _wanted(source: Source | None) -> tuple[Source, Kernel | None]:
+    if source is not None:
+        return source, _stored(source)
+    newest = choose()
+    for kernel in cache.current():
+        if kernel.record and version_of(kernel.record.version) >= newest.version and cache.is_intact(kernel):
+            return newest, kernel
+    return newest, _stored(newest)
 
 
 def _stored(source: Source) -> Kernel | None:
@@ -189,8 +204,22 @@ def _install(tree: Path, folder: Path, source: Source, seconds: float, report: R
     shutil.rmtree(final, ignore_errors=True)
     folder.rename(final)
     (folder.parent / f"{folder.name}.lock").unlink(missing_ok=True)
+    _tidy(source)
     report(Progress("done", 100))
     return Kernel(final / "linux", record)
+
+
+def _tidy(source: Source) -> None:
+    """What builds leave: a fetched source, of no more use, and trees of builds that were given up.
+
+    A tree whose lock is held is somebody's build; every other one is of an older recipe or source.
+    """
+    if source.archive.parent == source_folder():
+        source.archive.unlink(missing_ok=True)
+    for tree in cache.cache_folder().glob(f"*{cache.BUILDING}"):
+        with contextlib.suppress(BuildFailed, OSError), _only_builder(tree):
+            shutil.rmtree(tree, ignore_errors=True)
+            (tree.parent / f"{tree.name}.lock").unlink(missing_ok=True)
 
 
 def _record(binary: Path, source: Source, seconds: float) -> KernelRecord:

@@ -1,15 +1,17 @@
-"""Built kernels in the user's cache: a folder per build key with the binary, its config and its record."""
+"""Built kernels, everybody's or in one's own cache: a folder per build key with binary, config, record."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from testbed.emulation.kernel.folders import SHARED_VARIABLE, shared_folder
 from testbed.emulation.kernel.folders import cache_folder as cache_folder
 from testbed.emulation.kernel.recipe import recipe_key
 from testbed.errors import TestbedError
@@ -17,6 +19,7 @@ from testbed.errors import TestbedError
 KERNEL_VARIABLE = "TESTBED_KERNEL"
 BUILD_HINT = "'testbed kernel build' makes one (a few minutes, once)"
 BUILDING = ".building"
+AS_ROOT = "sudo env XDG_CACHE_HOME={} $(command -v testbed) kernel install --shared"  # of this cache
 
 
 class KernelMissing(TestbedError):
@@ -88,14 +91,37 @@ def is_intact(kernel: Kernel) -> bool:
 
 
 def find() -> Kernel | None:
-    """The kernel that a guest boots: $TESTBED_KERNEL, or the newest one built by today's recipe.
+    """The kernel that a guest boots: $TESTBED_KERNEL, or the newest one built by today's recipe, a shared one
+    before one's own.
 
     Reads no more than the records; `is_intact` checks the checksum.
     """
     named = os.environ.get(KERNEL_VARIABLE)
     if named:
         return _named(Path(named))
-    return next((kernel for kernel in built() if is_current(kernel)), None)
+    return next(current(), None)
+
+
+def current() -> Iterator[Kernel]:
+    """Kernels of today's recipe, those first that a guest would rather boot."""
+    for kernel in [*shared(), *built()]:
+        if is_current(kernel):
+            yield kernel
+
+
+def shared() -> list[Kernel]:
+    """Kernels for all users of this machine: only such as nobody but root or this user can change."""
+    return [kernel for kernel in built(shared_folder()) if _guarded(kernel.binary)]
+
+
+def _guarded(binary: Path) -> bool:
+    """A program that others may write to is theirs: it is not run in this user's name."""
+    owners = (0, os.getuid())
+    for path in (binary, binary.parent, binary.parent.parent):
+        status = path.stat()
+        if status.st_uid not in owners or status.st_mode & 0o022:
+            return False
+    return True
 
 
 def _named(binary: Path) -> Kernel:
@@ -106,18 +132,52 @@ def _named(binary: Path) -> Kernel:
 
 def require() -> Kernel:
     """The kernel that a guest boots, its checksum verified; a `KernelMissing` says how to get one."""
-    kernel = find()
-    if kernel is None:
+    if os.environ.get(KERNEL_VARIABLE):
+        return _named(Path(os.environ[KERNEL_VARIABLE]))
+    kernels = list(current())
+    if not kernels:
         old = built()
         why = "the guest kernel in the cache is of an older recipe" if old else "no guest kernel is built"
         raise KernelMissing(why, hint=BUILD_HINT)
-    if not is_intact(kernel):
-        raise KernelMissing(
-            "the guest kernel is damaged (its checksum is not the recorded one)",
-            file=kernel.binary,
-            hint="'testbed kernel clean' and 'testbed kernel build' make a new one",
-        )
-    return kernel
+    for kernel in kernels:
+        if is_intact(kernel):
+            return kernel
+    raise KernelMissing(
+        "the guest kernel is damaged (its checksum is not the recorded one)",
+        file=kernels[0].binary,
+        hint="'testbed kernel clean' and 'testbed kernel build' make a new one",
+    )
+
+
+def install_shared() -> Kernel:
+    """The kernel that this user's guests boot, for all users of the machine. Raises TestbedError."""
+    kernel, folder = require(), shared_folder()
+    if kernel.record is None:
+        raise TestbedError(f"a kernel named by {KERNEL_VARIABLE} is not installed: it has no checksum")
+    final = folder / kernel.record.key
+    if kernel.binary.parent == final:
+        return kernel
+    try:
+        _copy_whole(kernel.binary.parent, final)
+    except OSError as error:
+        raise TestbedError(
+            f"the shared kernel cannot be written: {error.strerror}",
+            file=folder,
+            hint=f"{AS_ROOT.format(cache_folder().parents[1])} (or {SHARED_VARIABLE}=FOLDER)",
+        ) from error
+    return Kernel(final / "linux", kernel.record)
+
+
+def _copy_whole(source: Path, final: Path) -> None:
+    """Beside its place first, so that a kernel that is there is a whole one; readable for everybody."""
+    final.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    scratch = final.with_name(f"{final.name}{BUILDING}")
+    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.copytree(source, scratch)
+    for path in (scratch, *scratch.iterdir()):
+        path.chmod(0o755 if path.is_dir() or path.name == "linux" else 0o644)
+    shutil.rmtree(final, ignore_errors=True)
+    scratch.rename(final)
 
 
 def remove_all() -> int:

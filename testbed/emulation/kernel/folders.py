@@ -1,9 +1,12 @@
-"""Where kernels and their sources live in the user's cache."""
+"""Where kernels and their sources live: a place for all users of a machine, and each user's own cache."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+SHARED = Path("/usr/local/lib/pubsub-testbed/kernel")
+SHARED_VARIABLE = "TESTBED_SHARED_KERNELS"
 
 
 def cache_folder() -> Path:
@@ -11,6 +14,11 @@ def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or ""
     root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
     return root / "pubsub-testbed" / "kernel"
+
+
+def shared_folder() -> Path:
+    """Where a kernel for all users of this machine lives; $TESTBED_SHARED_KERNELS names another place."""
+    return Path(os.environ.get(SHARED_VARIABLE) or SHARED)
 
 
 def source_folder() -> Path:

@@ -56,7 +56,11 @@ def read(archive: Path) -> Source:
         )
     if not archive.is_file():
         raise SourceMissing("there is no such kernel source archive", file=archive, hint=INSTALL_HINT)
-    return Source(archive, tuple(int(part) for part in match[1].split(".")))
+    return Source(archive, version_of(match[1]))
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
 
 
 def candidates(folder: Path = SOURCE_FOLDER) -> list[Source]:

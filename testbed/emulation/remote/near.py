@@ -23,7 +23,7 @@ from testbed.run.engine import Event
 from testbed.run.folder import RunFolder, make_results
 from testbed.topology.plan import Plan
 
-FORM = re.compile(r"((?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(.+))?")
+FORM = re.compile(r"((?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(.+))?")
 FOLDER = "testbed"
 UNREACHABLE = 255  # ssh's own failures; everything else is the other side's
 

@@ -6,14 +6,19 @@ I (time 0) becomes a phase that is ready when all overlay links are up; phase II
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker_grpc.content.language import parse_filter
+from broker_grpc.errors import BrokerError
 from testbed.topology.file.document import write_yaml
 from testbed.topology.file.problems import InvalidTopology, Problem
 from testbed.topology.file.schema.base import id_problem
+from testbed.topology.panda.addresses import Addresses, BadAddress, is_broker, port_of
 from testbed.topology.panda.commands import Command, option, without
 from testbed.topology.resolve.network import components
 from testbed.topology.resolve.overlay import find_cycle
@@ -54,8 +59,10 @@ class _Importer:
         self.programs: dict[str, Any] = {}
         self.made: dict[str, list[dict[str, Any]]] = {}  # PANDA's id: what it became
         self.first: list[str] = []  # ids of phase I
+        self.addresses = Addresses()
 
     def result(self, name: str, linger_s: float) -> Imported:
+        self.collect_addresses()
         # Phase II is sorted by time, whatever the order of lines; phase I keeps the file's order.
         for command in sorted(self.commands, key=lambda one: (one.time_s > 0, one.time_s)):
             if command.verb == "ADD":
@@ -67,6 +74,22 @@ class _Importer:
         if self.problems:
             raise InvalidTopology(self.problems)
         return Imported(self.data(name, linger_s), self.notes)
+
+    def collect_addresses(self) -> None:
+        """First of all: a line may name a broker that a later one adds."""
+        for command in self.commands:
+            if is_broker(command):
+                try:
+                    self.addresses.add(command)
+                except BadAddress as error:
+                    self.complain(command, str(error), "give every broker an address of its own: -p PORT")
+
+    def broker_of(self, command: Command, reference: str) -> str:
+        try:
+            return self.addresses.broker(reference)
+        except BadAddress as error:
+            self.complain(command, str(error), f"known: {self.addresses.known()}")
+            return ""
 
     def data(self, name: str, linger_s: float) -> dict[str, Any]:
         last = max((command.time_s for command in self.commands), default=0.0)
@@ -117,7 +140,7 @@ class _Importer:
         else:
             self.hosts.setdefault(command.node, f"n{len(self.hosts) + 1}")
             script = command.script.rpartition("/")[2].lower()
-            if "startbroker" in script:
+            if is_broker(command):
                 self.broker(command)
             elif "startsqpublisher" in script:
                 self.publisher(command)
@@ -138,29 +161,30 @@ class _Importer:
 
     def broker(self, command: Command) -> None:
         entry: dict[str, Any] = {"node": self.hosts[command.node]}
-        uri = option(command.arguments, "uri") or ""
-        if port := re.search(r":(\d+)/", uri):
-            entry["port"] = int(port[1])
+        with contextlib.suppress(BadAddress):  # complained of already
+            if port := port_of(command):
+                entry["port"] = port
         wanted = option(command.arguments, "n")
         if wanted:
-            entry["neighbours"] = [broker_of(one) for one in wanted.split(",")]
-        self.note_rest(command, {"uri", "n"})
+            entry["neighbours"] = [self.broker_of(command, one) for one in wanted.split(",")]
+        self.note_rest(command, {"uri", "n", "i", "p"})
         self.keep(command, self.brokers, command.id, entry)
 
     def publisher(self, command: Command) -> None:
         """One client per symbol: each has a rate of its own."""
         symbols = (option(command.arguments, "s") or "").split("/")
         rates = (option(command.arguments, "r") or "60").split("/")
-        delay = float(option(command.arguments, "d") or 0)
+        delay = self.number(command, option(command.arguments, "d") or "0")
         if len(rates) not in (1, len(symbols)) or not all(symbols):
             self.complain(command, f"{len(symbols)} symbols and {len(rates)} rates", "one rate per symbol")
             return
-        for symbol, rate in zip(symbols, rates * (len(symbols) if len(rates) == 1 else 1), strict=True):
-            if not float(rate) > 0:
-                self.notes.append(f"{command.id} publishes {symbol} at rate {rate}: left out")
+        for symbol, told in zip(symbols, rates * (len(symbols) if len(rates) == 1 else 1), strict=True):
+            rate = self.number(command, told)
+            if not rate > 0:
+                self.notes.append(f"{command.id} publishes {symbol} at rate {told}: left out")
                 continue
-            first = delay + 60 / float(rate)  # PADRES' publisher waits one period before its first quote
-            publish = {"source": "stock", "rate": f"{float(rate):g}/min", "first": seconds(first)}
+            first = delay + 60 / rate  # PADRES' publisher waits one period before its first quote
+            publish = {"source": "stock", "rate": f"{rate:g}/min", "first": seconds(first)}
             entry = {**self.client(command), "publish": {**publish, "parameters": {"symbol": symbol}}}
             id = command.id if len(symbols) == 1 else f"{command.id}-{symbol}"
             self.keep(command, self.clients, id, entry)
@@ -168,6 +192,11 @@ class _Importer:
 
     def subscriber(self, command: Command) -> None:
         filters = _BETWEEN_FILTERS.split(option(command.arguments, "s") or "")
+        for text in filters:
+            try:
+                parse_filter(text.strip())
+            except BrokerError as error:
+                self.complain(command, f"filter {text.strip()!r}: {error}", 'add -s "[class,eq,...]"')
         entry = {**self.client(command), "subscribe": [text.strip() for text in filters]}
         self.note_rest(command, {"i", "s", "b"})
         self.keep(command, self.clients, command.id, entry)
@@ -177,7 +206,17 @@ class _Importer:
         if uri is None:
             self.complain(command, f"client {command.id!r} names no broker", "add -b URI")
             return {}
-        return {"broker": broker_of(uri), "node": self.hosts[command.node]}
+        return {"broker": self.broker_of(command, uri), "node": self.hosts[command.node]}
+
+    def number(self, command: Command, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < math.inf:
+            self.complain(command, f"{text!r} is no number of 0 or more", "seconds, or quotes per minute")
+            return 0.0
+        return value
 
     def remove(self, command: Command) -> None:
         if command.id not in self.made:
@@ -192,11 +231,6 @@ class _Importer:
 
     def complain(self, command: Command, message: str, hint: str) -> None:
         self.problems.append(Problem(self.file, command.line, 1, message, hint))
-
-
-def broker_of(uri: str) -> str:
-    """The broker's id at the end of socket://10.0.1.1:10000/BrokerA."""
-    return uri.strip().rstrip("/").rpartition("/")[2]
 
 
 def usable(address: str) -> bool:
