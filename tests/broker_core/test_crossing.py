@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from crossing_model import Model, Stream
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_grpc.core.crossing import Crossing
 from broker_grpc.core.links import hello_incarnation
+from tests.broker_core.crossing_model import Model, Stream
 
 Choose = Callable[[int], int]  # one of so many
 

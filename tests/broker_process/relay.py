@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from broker_nodes import PATIENCE_S
-from ports import free_port
+from tests.broker_process.broker_nodes import PATIENCE_S
+from tests.ports import free_port
 
 
 class Relay:

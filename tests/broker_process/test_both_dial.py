@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from broker_nodes import PATIENCE_S, BrokerNode, Poker
-from relay import Relay
 
 from protos.messages import Publication
+from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
+from tests.broker_process.relay import Relay
 
 
 class Pair:

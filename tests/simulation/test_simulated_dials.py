@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chains import LATENCY_US, chain, of_kind, simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import START_US, Simulator
 from testbed.topology.plan import Event, Gate, OverlayLink, Phase, Plan
+from tests.simulation.chains import LATENCY_US, chain, of_kind, simulate
 
 
 def both_dial(plan: Plan) -> Plan:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chains import LATENCY_US, chain, of_kind, simulate
 
 from broker_grpc.core.limits import SERVER_GRACE_US
 from broker_grpc.machine import Copies, Log, Send
@@ -27,6 +26,7 @@ from testbed.topology.plan import (
     PairLatency,
     Plan,
 )
+from tests.simulation.chains import LATENCY_US, chain, of_kind, simulate
 
 
 def test_every_subscriber_gets_every_publication_once(tmp_path: Path) -> None:
