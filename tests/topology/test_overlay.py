@@ -29,7 +29,7 @@ def test_the_first_end_of_a_link_dials_or_both(tmp_path: Path) -> None:
 
 def dialled_by(plan: Plan, broker: str) -> dict[str, bool]:
     """Which of them it is told to dial."""
-    return {neighbour["id"]: neighbour["dial"] for neighbour in neighbours(plan, broker)}
+    return {neighbour.id: neighbour.dial for neighbour in neighbours(plan)[broker]}
 
 
 # ---- a file of links ---------------------------------------------------------------------------------------
