@@ -9,8 +9,8 @@ import pytest
 from webdriver import Browser
 
 from testbed.cli.report import write_page
-from testbed.figures.plot import Figure, Series, Stated, draw
-from testbed.figures.verdict import Verdict, write_verdicts
+from testbed.reproduction.figures.plot import Figure, Series, Stated, draw
+from testbed.reproduction.verdict import Verdict, write_verdicts
 
 
 @pytest.fixture
