@@ -58,7 +58,7 @@ def as_deployed(ask: Ask[Churned], found: Found) -> Sequence[Case]:
     size = f"{ask.size.brokers} brokers, {ask.size.rounds} rounds of churn, seed {ask.seeds[0]}"
     data = deployed.Deployed(found.table("churn"), found.table("runs"))
     drawn = deployed_figures(data.rounds, size) if len(data.runs) else ()
-    lost = tuple(map(str, found.failed)) if len(data.runs) else ("every run",)
+    lost = tuple(map(str, found.missing))
     return [Case(deployed.CLAIMS, data, f"{size}; {' and '.join(ask.engines)}", drawn, lost)]
 
 

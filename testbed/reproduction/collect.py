@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 
 from testbed.reproduction.measured import Measures, take
-from testbed.reproduction.point import Point
+from testbed.reproduction.point import Point, RowKey
 from testbed.reproduction.request import Request
 from testbed.reproduction.rows import KeptRows, Measured, Rows, table_of
 from testbed.reproduction.work import Key, Workshop, record_of
@@ -39,16 +39,22 @@ class Found:
         return self.tables.get(name, pandas.DataFrame())
 
     @property
+    def missing(self) -> list[Point]:
+        """Those that failed, and with `--only-done` those that nobody did."""
+        there = {one.point.row_key for one in self.measured}
+        return [point for point in self.asked if point.row_key not in there]
+
+    @property
     def records(self) -> list[dict[str, Any]]:
         return [one.record for one in self.measured if one.record]
 
 
 def points_of(groups: Groups) -> list[Point]:
     """Each once, in the order of the groups."""
-    found: dict[Key, Point] = {}
+    found: dict[RowKey, Point] = {}
     for points in groups.values():
         for point in points:
-            found.setdefault(point.key, point)
+            found.setdefault(point.row_key, point)
     return list(found.values())
 
 
@@ -69,17 +75,17 @@ class Collector:
         if self.request.only_done:
             return Found(tuple(points), tuple(self._there(whole(groups, self._is_done))))
         rows = {} if self.request.again else self._rows_of(points)
-        left = [point for point in points if point.key not in rows]
+        left = [point for point in points if point.row_key not in rows]
         places = self.shop.do(left)
-        measured = {one.point.key: one for one in self._measure(left, places)} | rows
+        measured = {one.point.row_key: one for one in self._measure(left, places)} | rows
         failed = tuple(point for point in left if point.key not in places)
-        there = [measured[point.key] for point in points if point.key in measured]
+        there = [measured[point.row_key] for point in points if point.row_key in measured]
         return Found(tuple(points), tuple(there), failed)
 
-    def _rows_of(self, points: Sequence[Point]) -> dict[Key, Measured]:
+    def _rows_of(self, points: Sequence[Point]) -> dict[RowKey, Measured]:
         """Of points that have no folder of their own here. Their commit is told: it may be an older one."""
         candidates = [self.kept.find(point) for point in points if not self.shop.begun(point)]
-        found = {one.point.key: one for one in candidates if one is not None}
+        found = {one.point.row_key: one for one in candidates if one is not None}
         if found:
             commits = ", ".join(sorted({one.commit[:12] for one in found.values()}))
             words = "1 point is" if len(found) == 1 else f"{len(found)} points are"
@@ -91,8 +97,8 @@ class Collector:
 
     def _there(self, points: Sequence[Point]) -> list[Measured]:
         places = {p.key: place for p in points if (place := self.shop.done(p)) is not None}
-        made = {one.point.key: one for one in self._measure(points, places)}
-        found = [made.get(point.key) or self.kept.find(point, any_code=True) for point in points]
+        made = {one.point.row_key: one for one in self._measure(points, places)}
+        found = [made.get(point.row_key) or self.kept.find(point, any_code=True) for point in points]
         return [one for one in found if one is not None]
 
     def _measure(self, points: Sequence[Point], places: Mapping[Key, Path]) -> list[Measured]:
@@ -128,7 +134,7 @@ def computed(folder: Path) -> dict[str, list[dict[str, Any]]]:
 def whole(groups: Groups, is_done: Callable[[Point], bool]) -> list[Point]:
     """The points that are there, of each group with the seeds that all its points have: systems that are
     compared have the same seeds. If no seed is complete, the points that have all seeds."""
-    found: dict[Key, Point] = {}
+    found: dict[RowKey, Point] = {}
     for points in groups.values():
         done = {point.key for point in points if is_done(point)}
         seeds = list(dict.fromkeys(point.seed for point in points))
@@ -137,7 +143,7 @@ def whole(groups: Groups, is_done: Callable[[Point], bool]) -> list[Point]:
             taken = [point for point in points if point.seed in complete]
         else:
             taken = [p for p in points if all(q.key in done for q in points if _siblings(p, q))]
-        found |= {point.key: point for point in taken if point.key not in found}
+        found |= {point.row_key: point for point in taken if point.row_key not in found}
     return list(found.values())
 
 

@@ -21,6 +21,7 @@ from testbed.topology.file.document import read_document
 from testbed.topology.plan import Plan, dump
 
 Label = str | int | float
+RowKey = tuple[tuple[str, Label], ...]
 Settings = dict[str, Any]
 
 
@@ -44,7 +45,13 @@ class Point:
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """What is done; two points with other labels may share it."""
         return self.set, self.id, self.engine
+
+    @property
+    def row_key(self) -> RowKey:
+        """What its rows are found by."""
+        return tuple(self.labels.items())
 
     @property
     def told(self) -> str:

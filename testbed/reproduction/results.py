@@ -25,7 +25,7 @@ import pandas
 from testbed.reproduction.collect import Found
 from testbed.reproduction.figures.plot import Figure, draw
 from testbed.reproduction.request import Request, repeat_command
-from testbed.reproduction.rows import FILE, RECORDS, KeptRows, key_of, points_table, table_of, write_table
+from testbed.reproduction.rows import FILE, RECORDS, KeptRows, points_table, table_of, write_table
 from testbed.reproduction.verdict import Verdict, write_verdicts
 from testbed.run.folder import write_atomically
 
@@ -52,7 +52,7 @@ class ResultFolder:
     def rows(self, found: Found, kept: KeptRows, tables: Sequence[str] = ()) -> None:
         """The rows of all points that are done, those that nobody asked for this time among them."""
         replaced = [one.point for one in found.measured] if self.request.only_done else found.asked
-        asked = {key_of(point.labels, point.labels) for point in replaced}
+        asked = {point.row_key for point in replaced}
         others = {name: kept.others(asked, name) for name in dict.fromkeys([*found.tables, *kept.names()])}
         points = points_table(found.measured, kept.other_points(replaced))
         records = [*found.records, *kept.other_records(asked)]

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import pandas
 
-from testbed.reproduction.point import Label, Point
+from testbed.reproduction.point import Point, RowKey
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]  # by table
-Key = tuple[tuple[str, Label], ...]  # the labels of a point
 FILE, RECORDS = "points.csv", "runs.json"
 IDENTITY = ["set", "point", "engine", "settings"]
 COLUMNS = [*IDENTITY, "seed", "code", "commit"]
@@ -47,7 +46,7 @@ class KeptRows:
         known = self._points.get(point.identity())
         if known is None or not (any_code or known["code"] == point.code):
             return None
-        key = key_of(point.labels, point.labels)
+        key = point.row_key
         rows = {name: table[key] for name, table in self._rows.items() if key in table}
         return Measured(point, rows, known["commit"], self._records.get(key, {})) if rows else None
 
@@ -60,8 +59,8 @@ class KeptRows:
         return {tuple(row[name] for name in IDENTITY): row for row in table.to_dict("records")}
 
     @cached_property
-    def _rows(self) -> dict[str, dict[Key, list[dict[str, Any]]]]:
-        found: dict[str, dict[Key, list[dict[str, Any]]]] = {}
+    def _rows(self) -> dict[str, dict[RowKey, list[dict[str, Any]]]]:
+        found: dict[str, dict[RowKey, list[dict[str, Any]]]] = {}
         for path in sorted((self.folder / "tables").glob("*.csv")):
             frame = read_table(path)
             labels = self._labels_of(frame.columns)
@@ -72,7 +71,7 @@ class KeptRows:
         return found
 
     @cached_property
-    def _records(self) -> dict[Key, dict[str, Any]]:
+    def _records(self) -> dict[RowKey, dict[str, Any]]:
         path = self.folder / RECORDS
         rows = json.loads(path.read_bytes()) if path.exists() else []
         return {key_of(row, labels): row for row in rows if (labels := self._labels_of(row))}
@@ -85,7 +84,7 @@ class KeptRows:
     def names(self) -> list[str]:
         return list(self._rows)
 
-    def others(self, asked: Collection[Key], name: str) -> list[dict[str, Any]]:
+    def others(self, asked: Collection[RowKey], name: str) -> list[dict[str, Any]]:
         """The rows of one table that belong to points nobody asked for this time: they stay."""
         table = self._rows.get(name, {})
         return [row for key, rows in table.items() if key not in asked for row in rows]
@@ -94,21 +93,22 @@ class KeptRows:
         gone = {point.key for point in asked}
         return [row for row in self._points.values() if (row["set"], row["point"], row["engine"]) not in gone]
 
-    def other_records(self, asked: Collection[Key]) -> list[dict[str, Any]]:
+    def other_records(self, asked: Collection[RowKey]) -> list[dict[str, Any]]:
         return [row for key, row in self._records.items() if key not in asked]
 
 
-def key_of(row: Mapping[str, Any], labels: Iterable[str]) -> Key:
+def key_of(row: Mapping[str, Any], labels: Iterable[str]) -> RowKey:
     return tuple((name, row[name]) for name in labels)
 
 
 def points_table(measured: Sequence[Measured], others: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
-    rows = [
-        dict(zip(IDENTITY, one.point.identity(), strict=True))
+    """A row per point, though it may be measured under several labels."""
+    rows = {
+        one.point.identity(): dict(zip(IDENTITY, one.point.identity(), strict=True))
         | {"seed": one.point.seed, "code": one.point.code, "commit": one.commit}
         for one in measured
-    ]
-    return pandas.DataFrame([*rows, *others], columns=COLUMNS)
+    }
+    return pandas.DataFrame([*rows.values(), *others], columns=COLUMNS)
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:

@@ -36,7 +36,7 @@ class Workshop:
         found: dict[Key, Path] = {}
         for batch in batches(points):
             by_id = {point.id: point for point in batch}
-            result = self._sweep(batch)
+            result = self._sweep(list(by_id.values()))
             for name, failure in result.failed.items():
                 self.request.fail(by_id[name].told, failure.reason, result.log(name))
             found |= {by_id[name].key: self._place(by_id[name]) / d.run for name, d in result.done.items()}

@@ -1,4 +1,4 @@
-"""The committed results are what their tables say: every claim is judged again from the rows of a fresh clone."""
+"""The committed results are what their tables say: every claim is judged again from the committed rows."""
 
 from __future__ import annotations
 

@@ -10,12 +10,15 @@ import pytest
 
 from experiments.shadow_tco.deployment import plan_of
 from experiments.shadow_tco.measures import Observed
-from experiments.shadow_tco.paper import STUDY
-from experiments.shadow_tco.points import DEPLOYED_SCALES
+from experiments.shadow_tco.paper import STUDY, as_deployed
+from experiments.shadow_tco.points import DEPLOYED_SCALES, deployed_points
 from experiments.shadow_tco.systems import DEPLOYED
+from testbed.reproduction.collect import Found
 from testbed.reproduction.evidence.events import Event
 from testbed.reproduction.reproduce import reproduce
 from testbed.reproduction.request import Request
+from testbed.reproduction.rows import Measured
+from testbed.reproduction.study import Ask
 
 S = 1_000_000
 FULL, SMOKE = (DEPLOYED_SCALES[scale].size for scale in ("full", "smoke"))
@@ -86,6 +89,18 @@ def test_duplicates_and_relays_are_counted() -> None:
     assert seen.duplicate_factor() == 2.0
     assert seen.relays() == 0
     assert seen.duplicates_delivered() == 1
+
+
+def test_without_one_of_the_runs_no_claim_is_judged(tmp_path: Path) -> None:
+    request = Request("shadow-tco", "full", tmp_path, report=lambda line: None)
+    ask = Ask(request, DEPLOYED_SCALES["full"], ("simulate", "guest"))
+    [points] = deployed_points(ask).values()
+    runs = [
+        Measured(p, {"runs": [{**p.labels}], "churn": []}, "") for p in points if p.title != "guest naive"
+    ]
+    [case] = as_deployed(ask, Found(tuple(points), tuple(runs)))
+    assert len(case.claims) == 10
+    assert case.rests_on == ("guest naive",)
 
 
 @pytest.mark.slow
