@@ -7,17 +7,13 @@ from dataclasses import replace
 
 import pandas
 
-from experiments.pop_grape.data import Data
-from experiments.pop_grape.relocation_checks import PLANETLAB, grape_selections
-from experiments.pop_grape.sweep_checks import (
-    DELAY_THRESHOLDS,
-    LOAD_THRESHOLDS,
-    P_THRESHOLDS,
-    memory_testbed,
-)
-from experiments.pop_grape.systems import BASELINE, DELAY100, FIGURE_GROUPS, LOAD100, POP, WEIGHTS
-from testbed.figures.interval import mean_interval
-from testbed.figures.plot import Figure, Series, Stated
+from experiments.pop_grape.claims.data import Data
+from experiments.pop_grape.claims.memory import measured_on
+from experiments.pop_grape.claims.relocations import PLANETLAB, grape_selections
+from experiments.pop_grape.claims.varied import DELAY_THRESHOLDS, LOAD_THRESHOLDS, P_THRESHOLDS
+from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP, WEIGHTS
+from testbed.reproduction.figures.plot import Figure, Series, Stated
+from testbed.reproduction.interval import intervals
 
 X_LABEL = "X: brokers that hold a publisher's subscribers"
 ALL = (BASELINE, POP, LOAD100, DELAY100)
@@ -51,16 +47,10 @@ PANELS: list[tuple[str, str, str, Measure]] = [
 ]
 
 
-def figure_of(id_: str) -> str:
-    """The name that `--figure` takes for a picture: fig5d-on-planetlab is one of 5d."""
-    name = id_.removeprefix("fig")
-    return max((f for f in FIGURE_GROUPS if name == f or name.startswith(f"{f}-")), key=len, default=name)
-
-
 def all_figures(data: Data, provenance: str) -> Iterator[Figure]:
     for name, testbed, workload, measure in PANELS:
         yield from over_x(data, name, testbed, workload, measure, provenance)
-    measured = memory_testbed(data)
+    measured = measured_on(data)
     if measured is not None:
         name = "5e" if measured == "cluster" else f"5e-on-{measured}"
         yield from over_x(data, name, measured, "clustered", MEMORY, provenance)
@@ -91,14 +81,13 @@ def line(rows: pandas.DataFrame, label: str, x: str, y: str) -> Series | None:
     """Means with 95 % intervals over the rows of each x."""
     if not len(rows):
         return None
-    intervals = {at: mean_interval(group[y].to_list()) for at, group in rows.groupby(x)}
-    xs = sorted(intervals)
-    found = [intervals[at] for at in xs]
+    seen = intervals(rows, x, y)
+    xs, found = list(seen), list(seen.values())
     low, high = ([i.low for i in found], [i.high for i in found]) if any(i.n > 1 for i in found) else ([], [])
     return Series(label, xs, [i.mean for i in found], low, high)
 
 
-REDUCTIONS = {  # figure -> (label, share of the baseline that is left); drawn at X = 1, see claims.py
+REDUCTIONS = {  # figure -> (label, share of the baseline that is left); drawn at X = 1
     "5a": [("POP and load100: -85 %", 0.15)],
     "5b": [("POP: -64 %", 0.36), ("load100: -68 %", 0.32)],
     "5c": [("POP: -63 %", 0.37), ("delay100: -68 %", 0.32)],

@@ -8,10 +8,14 @@ counts as zero.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments.pop_grape.evidence import WINDOW_US, Evidence
+from testbed.reproduction.evidence import logs, tables
+from testbed.reproduction.evidence.evidence import WINDOW_US, Evidence
+from testbed.reproduction.measured import Measures
+from testbed.reproduction.rows import Rows
+from testbed.run.folder import RunFolder
 
 RELOCATION_TYPES = (
     "trace_result", "relocation_request", "relocation_answer", "trace_information_request",
@@ -19,10 +23,7 @@ RELOCATION_TYPES = (
     "migration_advertisement", "migration_update", "migration_complete", "migration_abort",
     "migration_resume", "migration_paused",
 )  # fmt: skip
-CONTINUOUS = (
-    "message_rate", "publication_rate", "input_utilisation", "output_utilisation", "busiest",
-    "delay_ms", "hops", "overhead", "memory_mb",
-)  # fmt: skip
+MOVES = ("SELECTED", "MIGRATED")
 AT_THE_END = 0.25
 MINUTE_US = 60_000_000
 PER_MINUTE = MINUTE_US // WINDOW_US
@@ -87,7 +88,7 @@ def timeline(run: Evidence) -> Iterator[dict[str, Any]]:
 def relocations(run: Evidence) -> list[dict[str, Any]]:
     """Every selection and migration: path length, time, and the time that pings took."""
     rows = []
-    for event in run.moves:
+    for event in run.marks:
         ping = re.search(r"ping_us=(\d+)", event.detail)
         rows.append(
             {
@@ -102,3 +103,20 @@ def relocations(run: Evidence) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def rows_of(run: RunFolder, evidence: Evidence) -> Rows:
+    row = {"engine": run.read_manifest().engine, **measure(evidence)}
+    return {"runs": [row], "relocations": relocations(evidence), "timeline": list(timeline(evidence))}
+
+
+def from_logs(run: RunFolder) -> Rows:
+    return rows_of(run, logs.evidence(run, MOVES))
+
+
+def from_tables(runs: Sequence[RunFolder], master: str, say: Callable[[str], None]) -> list[Rows]:
+    found = tables.evidences(runs, MOVES, master, say)
+    return [rows_of(run, evidence) for run, evidence in zip(runs, found, strict=True)]
+
+
+MEASURES = Measures(from_logs, (__name__,), from_tables)

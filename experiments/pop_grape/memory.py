@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas
 
-from experiments.pop_grape.logs import read_events
 from experiments.pop_grape.systems import SYSTEMS
+from testbed.reproduction.evidence.events import read_events
 from testbed.run.folder import RunFolder
 
 
@@ -48,7 +48,6 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     found = table(sweep)
     found.to_csv(out / "memory.csv", index=False)
-    found.to_parquet(out / "memory.parquet", index=False)
     print(found.groupby("system", sort=False).memory_bytes.agg(["count", "mean"]))
 
 

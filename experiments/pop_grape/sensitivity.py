@@ -11,24 +11,18 @@ from dataclasses import dataclass, field, replace
 
 import pandas
 
-from experiments.pop_grape.claims import CLAIMS
-from experiments.pop_grape.data import Data
-from experiments.pop_grape.runs import Collected, run_all
-from experiments.pop_grape.systems import (
-    BASELINE,
-    DELAY100,
-    LOAD100,
-    POP,
-    SCALES,
-    SYSTEMS,
-    Planned,
-    Settings,
-    settings,
-)
-from testbed.errors import InputError
-from testbed.figures.plot import Figure, Series
-from testbed.figures.reproduction import Request, ResultFolder
-from testbed.figures.verdict import RESTS, Claim, Finding, Undecided, Verdict, judge, undecided
+from experiments.pop_grape.claims.data import Data, Failed
+from experiments.pop_grape.claims.declared import CLAIMS
+from experiments.pop_grape.measures import MEASURES
+from experiments.pop_grape.points import FULL, SMOKE, Planned, Size, settings
+from experiments.pop_grape.readings import WIDE_AREA
+from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP, SYSTEMS
+from testbed.reproduction.claim import RESTS, Claim, Finding, Undecided, judge, undecided
+from testbed.reproduction.collect import Found, Groups
+from testbed.reproduction.figures.plot import Figure, Series
+from testbed.reproduction.point import Settings
+from testbed.reproduction.study import Ask, Case, Part, Scale
+from testbed.sweep.run import Effort
 
 NAME = "sensitivity"
 ENGINE = "simulate"
@@ -63,73 +57,56 @@ AXES = {  # setting -> label of the axis, our own value
     "bandwidth": ("output bandwidth of a broker (Mbit/s)", 1.0),
     "matching": ("matching of a publication (ms)", 5.0),
 }
-# What can be judged from the wide-area runs at X = 1 and 16.
-CONCLUSIONS = (
-    "G1", "G2", "G3", "G4", "G5", "G6", "F5a", "F5a1", "F5a2", "F5b", "F5b2", "F5c", "F5c2", "F5d2", "F5f2",
-    "F6a", "F6b", "F6b2", "F6b3", "F6c", "G16", "G17", "G18", "G20", "G22",
-)  # fmt: skip
+CONCLUSIONS = [claim for claim in CLAIMS if claim.id in WIDE_AREA]  # judged from these runs, X = 1 and 16
+SCALES = {"smoke": Scale(SMOKE), "full": Scale(FULL)}
 
 
-def points(scale: str, variant: Variant) -> list[Planned]:
-    chosen = SCALES[scale]
-    spreads = [("clustered", 1), ("clustered", chosen.spread)]
-    spreads += [("random", chosen.spread)] if variant.random else []
+def planned(size: Size, variant: Variant) -> list[Planned]:
+    spreads = [("clustered", 1), ("clustered", size.spread)]
+    spreads += [("random", size.spread)] if variant.random else []
     found = []
     for workload, spread in spreads:
         for system, algorithm in SYSTEMS.items():
-            made = settings(chosen, "planetlab", algorithm, workload, spread)
+            made = settings(size, "planetlab", algorithm, workload, spread)
             found.append(Planned("planetlab", system, workload, spread, made | variant.changes))
     return found
 
 
-def reproduce_sensitivity(request: Request) -> list[Verdict]:
-    if request.engine not in ("", ENGINE):
-        raise InputError(
-            f"the sensitivity study is run on the simulator only, not on '{request.engine}'",
-            hint=f"leave --engine out or say --engine {ENGINE}",
-        )
-    request = replace(request, engine=ENGINE)
-    folder = ResultFolder(request, NAME, whole=True)
-    seeds = list(range(1, (request.seeds or 1) + 1))
-    provenance = f"{ENGINE} engine, {request.scale} scale, {len(seeds)} seed(s)"
-    raw = request.folder / "runs"  # those of our own settings are the figures' own runs
-    runs, judged = [], []
+def points(ask: Ask[Size]) -> Groups:
+    found = {}
     for variant in VARIANTS:
-        request.report(f"sensitivity: {variant.name}")
-        found = run_all(points(request.scale, variant), ENGINE, seeds, raw, request)
-        runs.append(_named(variant, found.runs))
-        judged.append(_named(variant, outcomes(found, SCALES[request.scale].spread)))
-    table, verdicts = (pandas.concat(parts, ignore_index=True) for parts in (runs, judged))
-    folder.table("runs", table)
-    folder.table("verdicts", verdicts)
-    if len(table):
-        for figure in figures(table, SCALES[request.scale].spread, provenance):
-            folder.figure(figure)
-    folder.extra = {
-        "engine": ENGINE, "seeds": seeds, "runs": len(table), "failed": list(request.failed),
-    }  # fmt: skip
-    final = judge([steady(claim) for claim in CLAIMS if claim.id in CONCLUSIONS], verdicts, provenance)
-    folder.close(final)
-    return final
+        own = [one.point(ENGINE, seed) for one in planned(ask.size, variant) for seed in ask.seeds]
+        found[variant.name] = [replace(p, labels={"variant": variant.name, **p.labels}) for p in own]
+    return found
 
 
-def _named(variant: Variant, rows: pandas.DataFrame) -> pandas.DataFrame:
-    rows = rows.copy()
-    rows.insert(0, "variant", variant.name)
-    return rows
+def cases(ask: Ask[Size], found: Found) -> list[Case]:
+    """The claims that conclusions stay as they are, from a table of all verdicts by variant."""
+    provenance = f"{ENGINE} engine, {ask.request.scale} scale, {len(ask.seeds)} seed(s)"
+    runs, spread = found.table("runs"), ask.size.spread
+    verdicts = pandas.concat([outcomes(found, variant, spread) for variant in VARIANTS], ignore_index=True)
+    drawn = figures(runs, spread, provenance) if len(runs) else ()
+    claims = [steady(claim) for claim in CONCLUSIONS]
+    return [Case(claims, verdicts, provenance, drawn, tables={"verdicts": verdicts})]
 
 
-def outcomes(found: Collected, spread: int) -> pandas.DataFrame:
+def outcomes(found: Found, variant: Variant, spread: int) -> pandas.DataFrame:
     """A row per conclusion: its verdict with these settings."""
-    claims = [c for c in CLAIMS if c.id in CONCLUSIONS]
-    some = len(found.runs)
-    verdicts = judge(claims, found.judged(spread), "") if some else undecided(claims, ["every run"], "")
-    return pandas.DataFrame(
-        [
-            {"claim": v.claim, "outcome": v.outcome, "measured": v.measured, "reason": v.reason}
-            for v in verdicts
-        ]
-    )
+    data = of_variant(found, variant.name, spread)
+    some = len(data.runs)
+    judged = judge(CONCLUSIONS, data, "") if some else undecided(CONCLUSIONS, ["every run"], "")
+    rows = [(variant.name, v.claim, v.outcome, v.measured, v.reason) for v in judged]
+    return pandas.DataFrame(rows, columns=["variant", "claim", "outcome", "measured", "reason"])
+
+
+def of_variant(found: Found, variant: str, spread: int) -> Data:
+    runs, moves = (own(found.table(name), variant) for name in ("runs", "relocations"))
+    lost = tuple(Failed.of(point) for point in found.failed if point.labels["variant"] == variant)
+    return Data(runs, moves, spread=spread, failed=lost)
+
+
+def own(table: pandas.DataFrame, variant: str) -> pandas.DataFrame:
+    return table[table.variant == variant] if len(table) else table
 
 
 def steady(claim: Claim[Data]) -> Claim[pandas.DataFrame]:
@@ -155,7 +132,7 @@ def steady(claim: Claim[Data]) -> Claim[pandas.DataFrame]:
 
 # ---------------------------------------------------------------- figures
 
-MEASURES = {"message_rate": "message rate", "delay_ms": "delivery delay"}
+DRAWN = {"message_rate": "message rate", "delay_ms": "delivery delay"}
 
 
 def figures(runs: pandas.DataFrame, spread: int, provenance: str) -> Iterator[Figure]:
@@ -165,7 +142,7 @@ def figures(runs: pandas.DataFrame, spread: int, provenance: str) -> Iterator[Fi
         values = {OURS: our_value} | {v.name: v.value for v in VARIANTS if v.setting == setting}
         chosen = rows[rows.variant.isin(values)]
         chosen = chosen.assign(x=chosen.variant.map(values))
-        for measure, words in MEASURES.items():
+        for measure, words in DRAWN.items():
             means = chosen.groupby(["x", "system"])[measure].mean().unstack()
             lines = [
                 Series(s, list(means.index), list(means[s] / means[BASELINE]))
@@ -178,3 +155,10 @@ def figures(runs: pandas.DataFrame, spread: int, provenance: str) -> Iterator[Fi
                 "share of the baseline's", lines, provenance=provenance, log_x=True,
                 ticks={x: f"{x:g}" for x in means.index},
             )  # fmt: skip
+
+
+PART = Part(
+    SCALES, (NAME,), points, cases, MEASURES, NAME, by_default=False, only_engine=ENGINE, shares_runs=True,
+    tables=("runs", "relocations"), extra=lambda ask: {"engine": ENGINE},
+    effort=Effort(retries=1, timeout_s=4 * 3600),
+)  # fmt: skip

@@ -31,7 +31,6 @@ from testbed.topology.plan import (
 )
 
 COORDINATOR = "C"
-SYSTEMS = ("shadow", "naive", "low-oda")
 
 
 @dataclass(frozen=True)

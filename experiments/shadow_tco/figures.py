@@ -6,17 +6,8 @@ from collections.abc import Iterator
 
 import pandas
 
-from testbed.figures.plot import Figure, Series, Stated
-
-SYSTEM_NAMES = {
-    "low-oda": "LOW-ODA",
-    "naive": "Naive",
-    "shadow-greedy": "Shadow, greedy backups",
-    "shadow-pd-1": "Shadow, λ = 1",
-    "shadow-pd-2": "Shadow, λ = 2",
-    "shadow-pd-3": "Shadow, λ = 3",
-    "shadow-pd-4": "Shadow, λ = 4",
-}
+from experiments.shadow_tco.systems import NAMES
+from testbed.reproduction.figures.plot import Figure, Series, Stated
 
 
 def all_figures(rounds: pandas.DataFrame, degrees: pandas.DataFrame, provenance: str) -> Iterator[Figure]:
@@ -56,11 +47,9 @@ def evolution(
     for system in systems:
         frame = rounds[rounds.system == system].sort_values("round")
         x = frame["round"].to_list()
-        series.append(
-            Series(f"{SYSTEM_NAMES[system]}: maximum", x, frame.max_degree.to_list(), style="steps")
-        )
+        series.append(Series(f"{NAMES[system]}: maximum", x, frame.max_degree.to_list(), style="steps"))
         if averages:
-            label = f"{SYSTEM_NAMES[system]}: average"
+            label = f"{NAMES[system]}: average"
             series.append(Series(label, x, frame.average_degree.to_list(), style="steps"))
     return Figure(
         f"fig{number}",
@@ -82,7 +71,7 @@ def running_time(rounds: pandas.DataFrame, provenance: str) -> Figure:
             frame = rounds[(rounds.system == system) & (rounds.kind == kind)]
             x = sizes.loc[frame["round"]].to_list()
             y = (100 * frame.seconds / scratch).to_list()
-            series.append(Series(f"{SYSTEM_NAMES[system].split(',')[0]}, {kind}", x, y, style="points"))
+            series.append(Series(f"{NAMES[system].split(',')[0]}, {kind}", x, y, style="points"))
     stated = [
         Stated(f"{label} {y} %", y)
         for label, y in (
@@ -111,7 +100,7 @@ def repair(rounds: pandas.DataFrame, provenance: str) -> Figure:
             (rounds.system == system) & rounds.edges_before.notna() & rounds.subscription_size.notna()
         ]
         ratio = 100 * (frame.edges_added + frame.edges_removed) / frame.edges_before
-        label = SYSTEM_NAMES[system].split(",")[0]
+        label = NAMES[system].split(",")[0]
         series.append(Series(label, frame.subscription_size.to_list(), ratio.to_list(), style="points"))
     stated = [Stated("LOW-ODA 9.4 %", 9.4), Stated("join 0.068 %", 0.068), Stated("leave 0.17 %", 0.17)]
     return Figure(

@@ -13,6 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.shadow_tco.deployment import COORDINATOR
+from testbed.reproduction.evidence.events import Event, read_events
+from testbed.reproduction.measured import Measures
+from testbed.reproduction.rows import Rows
+from testbed.run.folder import RunFolder
+
 SETTLE_US = 1_000_000
 REPAIR_TYPES = ("overlay_order", "overlay_report", "topic_interest", "farewell")
 Row = dict[str, Any]
@@ -28,31 +34,31 @@ class Lost:
 class Observed:
     """The events of one run, in order of time."""
 
-    def __init__(self, events: Iterable[Row], interests: dict[str, list[str]]) -> None:
-        self._by_kind: dict[str, list[Row]] = defaultdict(list)
-        for event in sorted(events, key=lambda e: (e["t_us"], e.get("node", ""), e.get("n", 0))):
-            self._by_kind[event["kind"]].append(event)
+    def __init__(self, events: Iterable[Event], interests: dict[str, list[str]]) -> None:
+        self._by_kind: dict[str, list[Event]] = defaultdict(list)
+        for event in sorted(events, key=lambda e: (e.t_us, e.node, e.n)):
+            self._by_kind[event.kind].append(event)
         self.interests = interests  # broker -> topics
-        self.ended_us = min((e["t_us"] for e in self.kind("RUN_ENDED")), default=1 << 62)
-        self.topic = {e["message"]: topic_of(e["content"]) for e in self.kind("PUBLISHED")}
+        self.ended_us = min((e.t_us for e in self.kind("RUN_ENDED")), default=1 << 62)
+        self.topic = {e.message: topic_of(e.content) for e in self.kind("PUBLISHED")}
 
-    def kind(self, name: str) -> list[Row]:
+    def kind(self, name: str) -> list[Event]:
         return self._by_kind.get(name, [])
 
     # ------------------------------------------------------------ deliveries
 
     def lost(self) -> list[Lost]:
-        got = {(e["message"], e["node"]) for e in self.kind("DELIVERED")}
+        got = {(e.message, e.node) for e in self.kind("DELIVERED")}
         present = self._presence()
         missing = []
         for event in self.kind("PUBLISHED"):
-            at, topic = event["t_us"], self.topic[event["message"]]
+            at, topic = event.t_us, self.topic[event.message]
             missing += [
-                Lost(at, event["message"], subscriber)
+                Lost(at, event.message, subscriber)
                 for subscriber, spans in present.items()
                 if topic in self.interests[subscriber.removeprefix("s-")]
                 and covered(spans, at)
-                and (event["message"], subscriber) not in got
+                and (event.message, subscriber) not in got
             ]
         return missing
 
@@ -60,8 +66,8 @@ class Observed:
         """Subscriber -> times in which it is connected with all its subscriptions."""
         last: dict[str, int] = {}
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        changes = [(e["t_us"], 1, e["node"]) for e in self.kind("SUBSCRIBED")]
-        changes += [(e["t_us"], 0, e["node"]) for e in self.kind("DISCONNECTED")]
+        changes = [(e.t_us, 1, e.node) for e in self.kind("SUBSCRIBED")]
+        changes += [(e.t_us, 0, e.node) for e in self.kind("DISCONNECTED")]
         for at, subscribed, node in sorted(changes):
             if subscribed:
                 last[node] = at  # the last of its subscriptions counts
@@ -75,48 +81,48 @@ class Observed:
         seen: set[tuple[str, str]] = set()
         double = 0
         for e in self.kind("DELIVERED"):
-            double += (e["message"], e["node"]) in seen
-            seen.add((e["message"], e["node"]))
+            double += (e.message, e.node) in seen
+            seen.add((e.message, e.node))
         return double
 
     def duplicate_factor(self) -> float:
         """Copies that brokers got from brokers, per first copy."""
-        first = sum(e.get("peer", "") in self.interests for e in self.kind("PROCESSED"))
-        again = sum(e.get("detail") == "duplicate" for e in self.kind("DROPPED"))
+        first = sum(e.peer in self.interests for e in self.kind("PROCESSED"))
+        again = sum(e.detail == "duplicate" for e in self.kind("DROPPED"))
         return (first + again) / first if first else 0.0
 
     def relays(self) -> int:
         """Publications handled by a broker that does not share their topic."""
-        return sum(self.topic[e["message"]] not in self.interests[e["node"]] for e in self.kind("PROCESSED"))
+        return sum(self.topic[e.message] not in self.interests[e.node] for e in self.kind("PROCESSED"))
 
     # ------------------------------------------------------------ churn
 
     def rounds(self) -> list[Row]:
-        faults = [e for e in self.kind("FAULT_STARTED") if e["detail"] in self.interests]
-        ends = [*(e["t_us"] for e in faults[1:]), self.ended_us][: len(faults)]
+        faults = [e for e in self.kind("FAULT_STARTED") if e.detail in self.interests]
+        ends = [*(e.t_us for e in faults[1:]), self.ended_us][: len(faults)]
         lost = self.lost()
         return [self._round(fault, until, lost) for fault, until in zip(faults, ends, strict=True)]
 
-    def _round(self, fault: Row, until: int, lost: list[Lost]) -> Row:
-        at, name = fault["t_us"], fault["detail"]
+    def _round(self, fault: Event, until: int, lost: list[Lost]) -> Row:
+        at, name = fault.t_us, fault.detail
         noticed = first_after([*self.kind("LEFT"), *self.kind("JOINED")], at, until, peer=name)
         decided = first_after(self.kind("REPAIRED"), at, until, peer=name)
-        up = first_after(self.kind("OVERLAY_UP"), decided["t_us"], until) if decided else None
-        sent = [e for e in self.kind("SENT") if at <= e["t_us"] < until and e["type"] in REPAIR_TYPES]
+        up = first_after(self.kind("OVERLAY_UP"), decided.t_us, until) if decided else None
+        sent = [e for e in self.kind("SENT") if at <= e.t_us < until and e.type in REPAIR_TYPES]
         mine = [one for one in lost if at - SETTLE_US <= one.t_us < until - SETTLE_US]
         row: Row = {
-            "kind": fault["type"],
+            "kind": fault.type,
             "broker": name,
             "at_us": at,
-            "noticed_us": noticed["t_us"] - at if noticed else None,
-            "noticed_by": noticed.get("detail", "") if noticed else "",
-            "repaired_us": up["t_us"] - at if up else None,
+            "noticed_us": noticed.t_us - at if noticed else None,
+            "noticed_by": noticed.detail if noticed else "",
+            "repaired_us": up.t_us - at if up else None,
             "lost": len(mine),
             "gap_us": max((one.t_us - at for one in mine), default=0),
             "repair_messages": len(sent),
-            "repair_bytes": sum(e.get("bytes", 0) for e in sent),
+            "repair_bytes": sum(e.bytes for e in sent),
         }
-        return row | (json.loads(decided["content"], object_hook=numbers) if decided else {})
+        return row | (json.loads(decided.content, object_hook=numbers) if decided else {})
 
     def unexplained(self) -> list[Lost]:
         """Losses outside of every gap: before the fault, or after the overlay was up again."""
@@ -137,13 +143,36 @@ def covered(spans: list[tuple[int, int]], at: int) -> bool:
     return k >= 0 and spans[k][1] >= at + SETTLE_US
 
 
-def first_after(events: list[Row], at: int, until: int, **fields: Any) -> Row | None:
+def first_after(events: list[Event], at: int, until: int, **fields: Any) -> Event | None:
     found = (
-        e for e in sorted(events, key=lambda e: e["t_us"])
-        if at <= e["t_us"] < until and all(e.get(k) == v for k, v in fields.items())
+        e for e in sorted(events, key=lambda e: e.t_us)
+        if at <= e.t_us < until and all(getattr(e, k) == v for k, v in fields.items())
     )  # fmt: skip
     return next(found, None)
 
 
 def topic_of(content: str) -> str:
     return content.split("[class,'", 1)[1].split("'", 1)[0]
+
+
+def rows_of(run: RunFolder) -> Rows:
+    """`churn`: a row per churn event; `runs`: one row."""
+    plan = run.read_plan()
+    interests = {b.id: list(b.algorithm["topics"]) for b in plan.brokers if b.id != COORDINATOR}
+    seen = Observed(read_events(run.events), interests)
+    at_start = json.loads(seen.kind("REPAIRED")[0].content)
+    total = {
+        "published": len(seen.kind("PUBLISHED")),
+        "delivered": len(seen.kind("DELIVERED")),
+        "lost": len(seen.lost()),
+        "lost_outside_gaps": len(seen.unexplained()),
+        "delivered_twice": seen.duplicates_delivered(),
+        "relays": seen.relays(),
+        "duplicate_factor": seen.duplicate_factor(),
+        "links_at_start": at_start["links"],
+        "max_degree_at_start": at_start["max_degree"],
+    }
+    return {"churn": seen.rounds(), "runs": [total]}
+
+
+MEASURES = Measures(rows_of, (__name__,))

@@ -15,30 +15,15 @@ from typing import Any
 
 import pandas
 
-from broker_grpc.protocols.topicconnected.backups import build_by_primal_dual, build_greedily
 from broker_grpc.protocols.topicconnected.components import is_topic_connected
 from broker_grpc.protocols.topicconnected.lowoda import low_oda
 from broker_grpc.protocols.topicconnected.naive import NaiveMaintenance
 from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
 from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
+from experiments.shadow_tco.systems import LOW, Maintenance, systems
 from experiments.shadow_tco.workload import Churn, Setting, churn, initial
 
-Maintenance = NaiveMaintenance | ShadowMaintenance
 Row = dict[str, Any]
-
-
-def systems(base: Overlay[int, int], seed: int, wanted: list[str]) -> dict[str, Maintenance]:
-    made: dict[str, Maintenance] = {}
-    for name in wanted:
-        overlay = base.copy()
-        if name == "naive":
-            made[name] = NaiveMaintenance(overlay)
-        elif name == "shadow-greedy":
-            made[name] = ShadowMaintenance(overlay, Random(seed), 3, build_greedily)
-        else:
-            coverage = int(name.removeprefix("shadow-pd-"))
-            made[name] = ShadowMaintenance(overlay, Random(seed), coverage, build_by_primal_dual)
-    return made
 
 
 def play(
@@ -48,7 +33,7 @@ def play(
     random = Random(seed)
     interests = initial(setting, random)
     base, seconds = timed(lambda: low_oda(interests))
-    rows: list[Row] = [{"round": 0, "system": "low-oda", "seconds": seconds, **shape(base)}]
+    rows: list[Row] = [{"round": 0, "system": LOW, "seconds": seconds, **shape(base)}]
     made = systems(base, seed, wanted)
     degrees = backup_degrees(made)
     rows += [{"round": 0, "system": name, "seconds": 0.0, **shape(m.overlay)} for name, m in made.items()]
@@ -142,7 +127,7 @@ def from_scratch(
     edges = {tuple(sorted(e)) for e in overlay.edges()}
     row: Row = {
         "round": k,
-        "system": "low-oda",
+        "system": LOW,
         "kind": "leave" if change.topics is None else "join",
         "subscription_size": size,
         "seconds": seconds,

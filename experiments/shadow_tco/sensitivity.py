@@ -6,47 +6,39 @@ of the paper's. A variant whose point failed has no rows.
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-import pandas
-
-from experiments.shadow_tco.computed import computed_points, repair_point, tie_point
+from experiments.shadow_tco.points import SCALES, repair_point, tie_point
 from experiments.shadow_tco.varied_repairs import variants
 from experiments.shadow_tco.varied_ties import RULES
 from experiments.shadow_tco.workload import Setting
-from testbed.figures.reproduction import Request, ResultFolder
-from testbed.sweep.computation import Computation
-from testbed.sweep.tables import computed
+from testbed.reproduction.collect import Groups
+from testbed.reproduction.study import Ask, Part, Scale
+from testbed.sweep.run import Effort
 
-TIE_ROUNDS = {"smoke": 4, "full": 10}
+NAME = "sensitivity"
 
 
-def vary(request: Request, setting: Setting, seed: int) -> None:
-    folder = ResultFolder(request, "sensitivity", whole=True)
-    short = replace(setting, rounds=TIE_ROUNDS[request.scale])
-    studies = {
-        "ties": {slug(rule): tie_point(short, seed, rule) for rule in RULES},
-        "repairs": {
-            slug(*map(str, variant)): repair_point(setting, seed, list(variant)) for variant in variants()
-        },
+@dataclass(frozen=True)
+class Varied:
+    setting: Setting
+    tie_rounds: int
+
+
+def points(ask: Ask[Varied]) -> Groups:
+    setting = ask.size.setting
+    short = replace(setting, rounds=ask.size.tie_rounds)
+    return {
+        "ties": [tie_point(short, seed, rule) for rule in RULES for seed in ask.seeds],
+        "repairs": [repair_point(setting, seed, variant) for variant in variants() for seed in ask.seeds],
     }
-    for name, wanted in studies.items():
-        table = study(request, folder, name, wanted)
-        if table is not None:
-            folder.table(name, table)
-    folder.extra = {"setting": setting.__dict__, "seeds": [seed], "failed": list(request.failed)}
-    folder.close([])
 
 
-def study(
-    request: Request, folder: ResultFolder, name: str, wanted: dict[str, Computation]
-) -> pandas.DataFrame | None:
-    result = computed_points(request, folder.path, name, wanted)
-    parts = computed(result.folder, result.done, name)
-    return pandas.concat(parts.values(), ignore_index=True) if parts else None
-
-
-def slug(*words: str) -> str:
-    """A folder's name."""
-    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
+PART = Part(
+    {
+        name: Scale(Varied(SCALES[name].size.setting, rounds), more_seeds=False)
+        for name, rounds in (("smoke", 4), ("full", 10))
+    },
+    (NAME,), points, lambda ask, found: [], name=NAME, by_default=False,
+    extra=lambda ask: {"setting": ask.size.setting.__dict__}, effort=Effort(retries=1, timeout_s=6 * 3600),
+)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from testbed.figures.verdict import Verdict
+    from testbed.reproduction.verdict import Verdict
 
 MARKS = {"pass": "[green]pass[/]", "fail": "[red]fail[/]", "unknown": "[yellow]unknown[/]"}
 
@@ -29,6 +29,8 @@ MARKS = {"pass": "[green]pass[/]", "fail": "[red]fail[/]", "unknown": "[yellow]u
     show_default=True,
     help="Where tables, figures and verdicts go.",
 )
+@click.option("--only-done", is_flag=True, help="Start nothing: judge the points that are done.")
+@click.option("--again", is_flag=True, help="Do again what only rows of an earlier reproduction are left of.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when a claim failed.")
 def command(
     paper: str,
@@ -38,6 +40,8 @@ def command(
     seeds: int | None,
     master: str,
     results: Path,
+    only_done: bool,
+    again: bool,
     strict: bool,
 ) -> int:
     """Reproduce the figures of a paper and judge its claims.
@@ -48,6 +52,8 @@ def command(
 
     Runs and computations are points of a sweep (see `testbed sweep`): those that are done are not done again,
     and one that fails is told with its log and does not stop the others; claims that rest on it are unknown.
+    The rows of points that are done are in points.csv and tables/: a fresh clone goes on from them. With
+    --only-done those are judged that there are, of points that are compared the seeds that all of them have.
 
     \b
     Examples:
@@ -55,11 +61,12 @@ def command(
       testbed reproduce shadow-tco --scale full --figure 6 --figure 7
       testbed reproduce pop-grape --scale full --master spark://host:7077 --results /shared/results
     """
-    from testbed.figures.papers import experiment
-    from testbed.figures.reproduction import Request, Scale
+    from testbed.reproduction.papers import study_of
+    from testbed.reproduction.reproduce import reproduce
+    from testbed.reproduction.request import Request, ScaleName
 
-    chosen = experiment(paper, figures)
-    scale_name: Scale = "full" if scale == "full" else "smoke"
+    chosen = study_of(paper, figures)
+    scale_name: ScaleName = "full" if scale == "full" else "smoke"
     request = Request(
         paper,
         scale_name,
@@ -69,8 +76,10 @@ def command(
         seeds or 0,
         lambda line: click.echo(line, err=True),
         master,
+        only_done,
+        again,
     )
-    verdicts = chosen.reproduce(request)
+    verdicts = reproduce(chosen, request)
     print_verdicts(verdicts)
     click.echo(f"results in {request.folder}")
     if request.failed:

@@ -12,6 +12,7 @@ import pandas
 
 from testbed.compare.table_difference import TableDiff, compare_tables
 from testbed.errors import InputError
+from testbed.reproduction.rows import read_table
 
 Kind = Literal["run", "paper"]
 RUN_FACTS = ("name", "engine", "clock", "seed", "status", "commit", "version", "kernel", "hashes", "versions")
@@ -27,7 +28,8 @@ class Result:
     tables: dict[str, Path]
 
     def table(self, name: str) -> pandas.DataFrame:
-        return pandas.read_parquet(self.tables[name])
+        path = self.tables[name]
+        return pandas.read_parquet(path) if path.suffix == ".parquet" else read_table(path)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def read_result(path: Path) -> Result:
             "there is no such folder", file=path, hint="name a run folder or results/<paper>/<scale>"
         )
     kind: Kind = "run" if (path / "plan.json").exists() else "paper"
-    tables = {p.stem: p for p in sorted((path / "tables").glob("*.parquet"))}
+    files = list((path / "tables").glob("*.parquet")) or (path / "tables").glob("*.csv")  # a paper's are CSV
+    tables = {p.stem: p for p in sorted(files)}
     if not tables:
         fix = f"testbed analyze {path}" if kind == "run" else "testbed reproduce PAPER makes them"
         raise InputError("there are no tables to compare", file=path, hint=fix)

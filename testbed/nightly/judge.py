@@ -19,8 +19,8 @@ from typing import Literal
 
 from scipy import stats
 
-from testbed.figures.interval import mean_interval
 from testbed.nightly.history import Row
+from testbed.reproduction.interval import mean_interval
 
 Outcome = Literal["worse", "better", "same", "first", "unknown", "missing"]
 CONFIDENCE = 0.99  # many measures every night: 95 % would cry wolf weekly

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pandas
 
-from testbed.figures.verdict import read_verdicts
 from testbed.nightly.choice import Measure, Reproduction
 from testbed.nightly.history import Row
+from testbed.reproduction.rows import read_table
+from testbed.reproduction.verdict import read_verdicts
 
 
 def result_folders(root: Path) -> list[Path]:
@@ -25,13 +26,13 @@ def measured(folder: Path, reproduction: Reproduction, night: str) -> list[Row]:
     rows = [
         Row(night, reproduction.name, name, value, seed, measure.better, measure.smallest, commit)
         for measure in reproduction.measures
-        for name, seed, value in _values(folder / "tables" / f"{measure.table}.parquet", measure)
+        for name, seed, value in _values(folder / "tables" / f"{measure.table}.csv", measure)
     ]
     return rows + list(_claims(folder, reproduction, night, commit))
 
 
 def _values(path: Path, measure: Measure) -> Iterator[tuple[str, int, float]]:
-    frame = pandas.read_parquet(path) if path.exists() else pandas.DataFrame()
+    frame = read_table(path) if path.exists() else pandas.DataFrame()
     if not {measure.column, *measure.by} <= set(frame.columns):
         return
     frame = frame if "seed" in frame.columns else frame.assign(seed=0)

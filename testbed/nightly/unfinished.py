@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from testbed.figures.reproduction import git
 from testbed.nightly.choice import Reproduction
+from testbed.reproduction.results import git
 from testbed.run.folder import write_atomically
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pandas
 
 from testbed.errors import InputError
-from testbed.figures.verdict import Verdict, read_verdicts
 from testbed.report.html_table import Outcome, Prose, html_table
 from testbed.report.page_frame import (
     Section,
@@ -27,6 +26,8 @@ from testbed.report.page_frame import (
     page,
     verdict_bar,
 )
+from testbed.reproduction.figures.inside import read_inside, without_inside
+from testbed.reproduction.verdict import Verdict, read_verdicts
 
 OUTCOMES = ("pass", "fail", "unknown")
 NO_CLAIM = '<p class="soft">No claim of the paper is judged by this figure.</p>'
@@ -190,17 +191,13 @@ def _not_drawn(numbered: bool) -> str:
 
 
 def described(path: Path) -> dict[str, Any]:
-    """The figure in words and numbers, as it was written beside it; {} for one without."""
-    try:
-        found = json.loads(path.with_suffix(".json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    """The figure in words and numbers; {} for one that has none inside."""
+    return read_inside(path) if path.exists() else {}
 
 
 def _drawing(path: Path, told: dict[str, Any], about: list[Verdict]) -> str:
     text = told.get("text") or "; ".join(f"{v.claim} {v.outcome}: {v.statement}" for v in about) or path.stem
-    drawing = path.read_text(encoding="utf-8")
+    drawing = without_inside(path.read_text(encoding="utf-8"))
     drawing = drawing[drawing.index("<svg") :].replace(
         "<svg", f'<svg role="img" aria-label="{escape(text)}"', 1
     )
@@ -246,11 +243,11 @@ def _claim(verdict: Verdict, common: str) -> str:
 
 def _figure_command(number: str, manifest: dict[str, Any]) -> str:
     """Only what the experiment would understand."""
-    from testbed.figures.papers import experiment
+    from testbed.reproduction.papers import study_of
 
     base = manifest.get("command", "")
     try:
-        known = experiment(manifest.get("paper", ""), [number.partition("-")[0]])
+        known = study_of(manifest.get("paper", ""), [number.partition("-")[0]])
     except Exception:  # an older paper, or a figure that is made with another one
         return ""
     return command(f"{base} --figure {number.partition('-')[0]}") if known and "--figure" not in base else ""

@@ -88,7 +88,7 @@ def run_plans(
     """The same for plans made by a program: point -> plan."""
     name_, clock = resolved(engine, "")
     wanted = [Wanted(Task(id_, "", name_, clock, plan.seed, {}), plan) for id_, plan in plans.items()]
-    return _run_made(results / name, wanted, master, say, effort)
+    return run_wanted(results / name, wanted, master, say, effort)
 
 
 def run_computations(
@@ -101,12 +101,13 @@ def run_computations(
 ) -> SweepResult:
     """The same for computations: point -> computation. `tables.computed` reads what they made."""
     wanted = [Wanted(Task(id_, "", "", "", 0, {}), made) for id_, made in computations.items()]
-    return _run_made(results / name, wanted, master, say, effort)
+    return run_wanted(results / name, wanted, master, say, effort)
 
 
-def _run_made(
-    folder: Path, wanted: list[Wanted], master: str, say: Say, effort: Effort | None
+def run_wanted(
+    folder: Path, wanted: list[Wanted], master: str, say: Say, effort: Effort | None = None
 ) -> SweepResult:
+    """The same for points that a program made, in a folder of its own."""
     folder = folder.resolve()
     with only_sweep(folder), _one_session(master, say) as session:
         return _run_wanted(folder, wanted, session, say, effort or Effort())

@@ -36,7 +36,7 @@ def slower(run: Path) -> None:
 def reproduction(path: Path, edges: int, outcome: str) -> Path:
     (path / "tables").mkdir(parents=True)
     frame = pandas.DataFrame({"system": ["naive"], "seed": [1], "round": [0], "edges": [edges]})
-    frame.to_parquet(path / "tables" / "rounds.parquet")
+    frame.to_csv(path / "tables" / "rounds.csv", index=False)
     (path / "verdicts.json").write_text(json.dumps([{"claim": "C1", "outcome": outcome}]))
     (path / "manifest.json").write_text(json.dumps({"paper": "p", "commit": "1" * 40}))
     return path

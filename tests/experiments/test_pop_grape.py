@@ -10,37 +10,36 @@ import msgspec
 import pandas
 import pytest
 
-from experiments.pop_grape.claims import CLAIMS
-from experiments.pop_grape.data import Data, Failed
-from experiments.pop_grape.figures import PANELS, all_figures, figure_of
+from experiments.pop_grape.claims.data import Data, Failed
+from experiments.pop_grape.claims.declared import CLAIMS
+from experiments.pop_grape.figures import PANELS, all_figures
 from experiments.pop_grape.measures import overhead_ratio, per_second_and_broker
-from experiments.pop_grape.reproduce import FIGURES, ONLY_DONE, reproduce, whole
-from experiments.pop_grape.sensitivity import VARIANTS, points, steady
-from experiments.pop_grape.sensitivity import figures as sensitivity_figures
-from experiments.pop_grape.systems import (
-    ALL_SYSTEMS,
-    BASELINE,
+from experiments.pop_grape.paper import STUDY
+from experiments.pop_grape.points import (
     FIGURE_GROUPS,
-    SCALES,
-    SYSTEMS,
-    WEIGHTED,
+    FULL,
+    SMOKE,
     Planned,
     groups,
     planned_points,
     wanted_groups,
 )
+from experiments.pop_grape.sensitivity import VARIANTS, planned, steady
+from experiments.pop_grape.sensitivity import figures as sensitivity_figures
+from experiments.pop_grape.systems import ALL_SYSTEMS, BASELINE, SYSTEMS, WEIGHTED
 from protos.records import Manifest
 from testbed.emulation.host.engine import HostEngine
 from testbed.errors import InputError, TestbedError
-from testbed.figures.reproduction import Request
-from testbed.figures.verdict import judge
+from testbed.reproduction.claim import judge
+from testbed.reproduction.reproduce import reproduce
+from testbed.reproduction.request import Request
 from testbed.run.engine import Ability
 from testbed.run.folder import RunFolder
 from testbed.sweep.grid import point_id
 from testbed.sweep.point import Done, Task, plan_of
 from testbed.topology.file.document import read_document
 
-FULL, SMOKE = SCALES["full"], SCALES["smoke"]
+FIGURES, MAIN = STUDY.figures, STUDY.parts[0]
 FOLDER = Path(__file__).parents[2] / "experiments" / "pop_grape"
 
 
@@ -74,19 +73,19 @@ def test_an_engine_that_cannot_run_here_is_refused_before_anything_is_written(
     monkeypatch.setattr(HostEngine, "probe", lambda self: Ability(False, "no netem", "use --engine guest"))
     request = Request("pop-grape", "smoke", tmp_path, engine="host", report=lambda line: None)
     with pytest.raises(TestbedError, match="the host engine cannot run here: no netem"):
-        reproduce(request)
+        reproduce(STUDY, request)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_study_of_lost_settings_is_for_the_simulator(tmp_path: Path) -> None:
     request = Request("pop-grape", "full", tmp_path, ("sensitivity",), "guest", report=lambda line: None)
     with pytest.raises(InputError, match="on the simulator only"):
-        reproduce(request)
+        reproduce(STUDY, request)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_variant_of_the_lost_settings_changes_one_thing() -> None:
-    ours, *others = [points("full", v) for v in VARIANTS]
+    ours, *others = [planned(FULL, v) for v in VARIANTS]
     for variant, chosen in zip(VARIANTS[1:], others, strict=True):
         for a, b in zip(ours, chosen, strict=False):
             changed = {k: v for k, v in b.settings.items() if a.settings.get(k) != v}
@@ -101,7 +100,7 @@ def test_the_study_draws_each_setting_with_our_own_value_among_its_values() -> N
             "message_rate": FACTORS[p.system][0], "delay_ms": FACTORS[p.system][1],
         }
         for v in VARIANTS
-        for p in points("full", v)
+        for p in planned(FULL, v)
     ]  # fmt: skip
     drawn = {f.id: f for f in sensitivity_figures(pandas.DataFrame(rows), 16, "simulated")}
     assert len(drawn) == 8
@@ -148,15 +147,6 @@ def test_a_publisher_and_its_subscribers_run_on_one_machine() -> None:
     assert len(high) == 1
 
 
-def test_systems_that_are_compared_have_the_same_seeds(tmp_path: Path) -> None:
-    """Of a set that was cut short, a seed is taken for a group when all its points have it."""
-    points = planned_points(FULL, ["pop thresholds"])
-    for point, seed in [(p, seed) for p in points for seed in (1, 2)] + [(points[0], 3)]:
-        done(tmp_path, point, seed, "simulate")
-    taken = whole(FULL, ["pop thresholds", "weights"], [1, 2, 3], tmp_path, "simulate")
-    assert {(p.system, seed) for p, seed in taken} == {(p.system, s) for p in points for s in (1, 2)}
-
-
 def done(results: Path, point: Planned, seed: int, engine: str) -> None:
     """As a sweep would have left it; the run has no more than a manifest."""
     name = point_id(point.settings, seed)
@@ -167,23 +157,15 @@ def done(results: Path, point: Planned, seed: int, engine: str) -> None:
     (folder / "done.json").write_bytes(msgspec.json.encode(Done(name, 0, "run", "", 1.0)))
 
 
-def test_runs_of_another_engine_are_not_judged_as_this_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the variable that starts no run, too."""
-    points = planned_points(FULL, ["pop thresholds"])
-    for point in points:
-        done(tmp_path, point, 1, "guest")
-    assert len(whole(FULL, ["pop thresholds"], [1], tmp_path, "guest")) == len(points)
-    assert whole(FULL, ["pop thresholds"], [1], tmp_path, "simulate") == []
-    runs = tmp_path / "results" / "pop_grape" / "full" / "runs"
+def test_runs_of_another_engine_are_not_judged_as_this_one(tmp_path: Path) -> None:
+    """With the option that starts no run, too."""
+    runs = tmp_path / "pop_grape" / "full" / "runs"
     for point in planned_points(FULL, wanted_groups(FULL, ["5a"], "simulate")):
         done(runs, point, 1, "guest")
-    monkeypatch.setenv(ONLY_DONE, "1")
     request = Request(
-        "pop-grape", "full", tmp_path / "results", ("5a",), "", 1, report=lambda line: None, master="none"
+        "pop-grape", "full", tmp_path, ("5a",), "", 1, lambda line: None, "no such master", only_done=True
     )
-    verdicts = reproduce(request)
+    verdicts = reproduce(STUDY, request)
     assert {v.outcome for v in verdicts} == {"unknown"}
     assert json.loads((runs.parent / "manifest.json").read_bytes())["runs"] == 0
 
@@ -297,8 +279,8 @@ def test_figures_carry_their_provenance_and_a_name_that_can_be_asked_for() -> No
     drawn = list(all_figures(made_up(), "guest engine"))
     assert {"fig5a", "fig5h", "fig6a", "fig6b", "fig6c"} <= {f.id for f in drawn}
     assert all(f.provenance == "guest engine" for f in drawn)
-    assert {figure_of(f.id) for f in drawn} <= set(FIGURES)
-    assert {figure_of(f"fig{name}") for name, *_ in PANELS} <= set(FIGURES)
+    assert {MAIN.figure_of(f.id) for f in drawn} <= set(FIGURES)
+    assert {MAIN.figure_of(f"fig{name}") for name, *_ in PANELS} <= set(FIGURES)
 
 
 def test_weights_of_both_metrics_are_run() -> None:

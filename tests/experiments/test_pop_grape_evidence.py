@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas
 import pytest
 from pandas.testing import assert_frame_equal
 
-from experiments.pop_grape import logs, tables
-from experiments.pop_grape.evidence import Evidence
-from experiments.pop_grape.measured import FILE, kept
-from experiments.pop_grape.measures import measure, relocations, timeline
-from experiments.pop_grape.systems import SCALES, planned_points
+from experiments.pop_grape.measures import MOVES, measure, relocations, rows_of, timeline
+from experiments.pop_grape.points import SMOKE, planned_points
+from testbed.reproduction.evidence import logs, tables
+from testbed.reproduction.evidence.evidence import Evidence
+from testbed.reproduction.measured import FILE, Measures, kept
 from testbed.run.deploy import deploy, prepare
 from testbed.run.engine import Options, choose
 from testbed.run.folder import RunFolder
@@ -23,7 +24,7 @@ TOPOLOGY = Path(__file__).parents[2] / "experiments" / "pop_grape" / "planetlab.
 
 
 def simulated(folder: Path, system: str) -> RunFolder:
-    wanted = planned_points(SCALES["smoke"], ["planetlab clustered"])
+    wanted = planned_points(SMOKE, ["planetlab clustered"])
     point = next(p for p in wanted if p.system == system and p.spread == 8)
     plan = plan_of(Task("t", str(TOPOLOGY), "simulate", "", 1, point.settings))
     engine, clock, _ = choose("simulate", None)
@@ -45,8 +46,8 @@ def lose(run: RunFolder, count: int) -> None:
 @pytest.mark.slow
 def test_spark_and_the_one_pass_reader_see_the_same(tmp_path: Path) -> None:
     runs = [simulated(tmp_path / system, system) for system in ("POP", "load100")]
-    for run, spark in zip(runs, tables.evidences(runs, "local[2]", lambda line: None), strict=True):
-        ours = logs.evidence(run)
+    for run, spark in zip(runs, tables.evidences(runs, MOVES, "local[2]", lambda line: None), strict=True):
+        ours = logs.evidence(run, MOVES)
         same(spark, ours)
         # Utilisations have nine decimals in the tables.
         assert measure(spark) == pytest.approx(measure(ours), rel=1e-6, nan_ok=True)
@@ -54,21 +55,22 @@ def test_spark_and_the_one_pass_reader_see_the_same(tmp_path: Path) -> None:
         rows = zip(timeline(spark), timeline(ours), strict=True)
         assert all(a == pytest.approx(b, rel=1e-9) for a, b in rows)
         assert measured_again(run, ours)
-        assert ours.moves
+        assert ours.marks
         assert ours.missing == 0
         assert len(list(timeline(ours))) >= 3
 
 
 def measured_again(run: RunFolder, evidence: Evidence) -> bool:
     """What is kept beside a run is what was measured, and another run's is not taken."""
-    first = kept(run, lambda _: evidence)
-    again = kept(run, lambda _: pytest.fail("measured twice"))
-    (run.path.parent / FILE).write_bytes(b'{"code": "old", "run": "", "row": {}, "moves": [], "minutes": []}')
-    return first == again == kept(run, lambda _: evidence) and first.row["memory_mb"] is None
+    reading = Measures(lambda run: rows_of(run, evidence), ("experiments.pop_grape.measures",))
+    first = kept(run, reading)
+    again = kept(run, replace(reading, of=lambda _: pytest.fail("measured twice")))
+    (run.path.parent / FILE).write_bytes(b'{"code": "old", "run": "", "rows": {}}')
+    return first == again == kept(run, reading) and first["runs"][0]["memory_mb"] is None
 
 
 def same(a: Evidence, b: Evidence) -> None:
-    for name in ("brokers", "origin_us", "begin_us", "end_us", "overlay", "missing", "duplicates", "moves"):
+    for name in ("brokers", "origin_us", "begin_us", "end_us", "overlay", "missing", "duplicates", "marks"):
         assert getattr(a, name) == getattr(b, name), name
     keys = ["broker", "window_s"]
     assert_frame_equal(plain(a.load, keys), plain(b.load, keys), check_exact=False, rtol=1e-8)
@@ -89,4 +91,4 @@ def test_both_readers_count_what_was_lost(tmp_path: Path) -> None:
     lose(run, 7)
     assert logs.evidence(run).missing == 7
     with pytest.raises(Exception, match=re.escape("no missing delivery")):
-        tables.evidences([run], "local[2]", lambda line: None)
+        tables.evidences([run], MOVES, "local[2]", lambda line: None)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.pop_grape.logs import evidence
-from experiments.pop_grape.systems import SCALES, WEIGHTED, settings
+from experiments.pop_grape.measures import MOVES
+from experiments.pop_grape.points import SMOKE, settings
+from experiments.pop_grape.systems import WEIGHTED
+from testbed.reproduction.evidence.logs import evidence
 from testbed.run.deploy import deploy, prepare
 from testbed.run.engine import Options, choose
 from testbed.sweep.point import Task, plan_of
@@ -20,13 +22,13 @@ TOPOLOGY = Path(__file__).parents[2] / "experiments" / "pop_grape" / "planetlab.
 
 def placements(folder: Path, system: str) -> dict[str, list[str]]:
     """Where each publisher goes, in order."""
-    chosen = settings(SCALES["smoke"], "planetlab", WEIGHTED[system], "clustered", 8)
+    chosen = settings(SMOKE, "planetlab", WEIGHTED[system], "clustered", 8)
     plan = plan_of(Task("t", str(TOPOLOGY), "simulate", "", 1, chosen))
     engine, clock, _ = choose("simulate", None)
     run = prepare(plan, TOPOLOGY, folder / system, engine.name, clock, "test")
     assert deploy(run, engine, Options(clock), lambda event: None).code == 0
     found: dict[str, list[str]] = {}
-    for move in evidence(run).moves:
+    for move in evidence(run, MOVES).marks:
         if move.kind == "MIGRATED":
             found.setdefault(move.node, []).append(move.peer)
     return found

@@ -8,17 +8,24 @@ from typing import Any
 import pandas
 import pytest
 
-from experiments.shadow_tco.deployment import FULL, SMOKE, SYSTEMS, plan_of
-from experiments.shadow_tco.emulated import Emulated, verdicts_of
+from experiments.shadow_tco.deployment import plan_of
 from experiments.shadow_tco.measures import Observed
-from experiments.shadow_tco.reproduce import reproduce
-from testbed.figures.reproduction import Request
+from experiments.shadow_tco.paper import STUDY, as_deployed
+from experiments.shadow_tco.points import DEPLOYED_SCALES, deployed_points
+from experiments.shadow_tco.systems import DEPLOYED
+from testbed.reproduction.collect import Found
+from testbed.reproduction.evidence.events import Event
+from testbed.reproduction.reproduce import reproduce
+from testbed.reproduction.request import Request
+from testbed.reproduction.rows import Measured
+from testbed.reproduction.study import Ask
 
 S = 1_000_000
+FULL, SMOKE = (DEPLOYED_SCALES[scale].size for scale in ("full", "smoke"))
 
 
 def test_all_systems_see_the_same_churn() -> None:
-    plans = [plan_of(FULL, system, 1) for system in SYSTEMS]
+    plans = [plan_of(FULL, system, 1) for system in DEPLOYED]
     assert plans[0].events == plans[1].events == plans[2].events
     assert plans[0].brokers[1:] == plans[2].brokers[1:]
     assert len(plans[0].phases[0].start) == 33
@@ -31,11 +38,11 @@ def test_publishers_brokers_stay() -> None:
     assert not homes & {event.target for event in plan.events}
 
 
-def event(t_s: float, kind: str, node: str = "", **fields: Any) -> dict[str, Any]:
-    return {"t_us": round(t_s * S), "kind": kind, "node": node, **fields}
+def event(t_s: float, kind: str, node: str = "", **fields: Any) -> Event:
+    return Event(round(t_s * S), kind, node=node, **fields)
 
 
-def observed(*more: dict[str, Any]) -> Observed:
+def observed(*more: Event) -> Observed:
     """B1 and B2 with a subscriber each; B2's misses what is published at 6 s."""
     events = [event(1, "SUBSCRIBED", "s-B1"), event(1, "SUBSCRIBED", "s-B2"), event(20, "RUN_ENDED")]
     for t in range(3, 9):
@@ -46,7 +53,7 @@ def observed(*more: dict[str, Any]) -> Observed:
     return Observed([*events, *more], {"B1": ["news"], "B2": ["news"], "B3": ["news"]})
 
 
-def churned(up_s: float) -> list[dict[str, Any]]:
+def churned(up_s: float) -> list[Event]:
     content = '{"round":2,"nodes":2,"links":1,"added":1,"removed":2,"max_degree":1,"average_degree":1.0}'
     return [
         event(5.5, "FAULT_STARTED", "harness", type="kill", detail="B3"),
@@ -84,19 +91,24 @@ def test_duplicates_and_relays_are_counted() -> None:
     assert seen.duplicates_delivered() == 1
 
 
-def test_without_one_of_the_runs_no_claim_is_judged() -> None:
-    nothing = Emulated(pandas.DataFrame(), pandas.DataFrame())
-    verdicts = verdicts_of(nothing, ["guest naive"], "")
-    assert len(verdicts) == 10
-    assert {(v.outcome, v.reason) for v in verdicts} == {("unknown", "rests on what failed: guest naive")}
+def test_without_one_of_the_runs_no_claim_is_judged(tmp_path: Path) -> None:
+    request = Request("shadow-tco", "full", tmp_path, report=lambda line: None)
+    ask = Ask(request, DEPLOYED_SCALES["full"], ("simulate", "guest"))
+    [points] = deployed_points(ask).values()
+    runs = [
+        Measured(p, {"runs": [{**p.labels}], "churn": []}, "") for p in points if p.title != "guest naive"
+    ]
+    [case] = as_deployed(ask, Found(tuple(points), tuple(runs)))
+    assert len(case.claims) == 10
+    assert case.rests_on == ("guest naive",)
 
 
 @pytest.mark.slow
 @pytest.mark.spark
 def test_smoke_scale_on_the_simulator(tmp_path: Path) -> None:
     request = Request("shadow-tco", "smoke", tmp_path, ("emulated",), report=lambda line: None)
-    verdicts = {v.claim: v.outcome for v in reproduce(request)}
+    verdicts = {v.claim: v.outcome for v in reproduce(STUDY, request)}
     assert {verdicts[claim] for claim in ("E1", "E2", "E3", "E4", "E5", "E6")} == {"pass"}
     assert verdicts["E10"] == "unknown"
     rounds = pandas.read_csv(tmp_path / "shadow_tco" / "smoke-emulated" / "tables" / "churn.csv")
-    assert len(rounds) == len(SYSTEMS) * SMOKE.rounds
+    assert len(rounds) == len(DEPLOYED) * SMOKE.rounds

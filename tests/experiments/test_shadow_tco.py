@@ -11,16 +11,17 @@ from random import Random
 import pandas
 import pytest
 
-from experiments.shadow_tco.claims import CLAIMS, Data
-from experiments.shadow_tco.computed import law_point
-from experiments.shadow_tco.reproduce import reproduce
+from experiments.shadow_tco.claims.computed import CLAIMS, Data
+from experiments.shadow_tco.paper import STUDY
+from experiments.shadow_tco.points import law_point
 from experiments.shadow_tco.rounds import play
 from experiments.shadow_tco.workload import Setting, churn, draw_topics, initial, subscription_size
-from testbed.figures.reproduction import Request
-from testbed.figures.verdict import judge
-from testbed.sweep.computation import Computation
+from testbed.reproduction.claim import judge
+from testbed.reproduction.reproduce import reproduce
+from testbed.reproduction.request import Request
 from testbed.sweep.point import Done
 from testbed.sweep.run import SweepResult
+from testbed.sweep.wanted import Wanted
 
 SMALL = Setting(nodes=40, topics=12, smallest=2, largest=6, rounds=12)
 SYSTEMS = ["shadow-pd-1", "shadow-pd-2", "shadow-pd-3", "shadow-pd-4", "shadow-greedy", "naive"]
@@ -106,8 +107,8 @@ def test_another_seed_or_setting_is_another_point() -> None:
         law_point(replace(SMALL, rounds=13), 1, ["naive"], 3),
         law_point(SMALL, 1, ["naive"], 4),
     ]
-    assert all(a != b for a, b in itertools.combinations(wanted, 2))
-    assert wanted[0] == law_point(SMALL, 1, ["naive"], 3)
+    assert all(a.what != b.what for a, b in itertools.combinations(wanted, 2))
+    assert wanted[0].what == law_point(SMALL, 1, ["naive"], 3).what
 
 
 def test_the_claims_about_a_law_that_failed_are_unknown_and_its_old_figures_go(
@@ -115,23 +116,23 @@ def test_the_claims_about_a_law_that_failed_are_unknown_and_its_old_figures_go(
 ) -> None:
     """Two laws are there, the third failed; what an earlier reproduction drew of it is taken away."""
 
-    def some(name: str, wanted: dict[str, Computation], results: Path, *_: object) -> SweepResult:
+    def some(sweep: Path, wanted: list[Wanted], *_: object) -> SweepResult:
         done = {law: Done(law, 0, "tables", "", 1.0) for law in ("uniform", "exponential")}
         for law in done:
-            folder = results / name / "points" / law / "tables"
+            folder = sweep / "points" / law / "tables"
             folder.mkdir(parents=True)
             for kind, table in zip(("rounds", "degrees"), tables, strict=True):
-                table.to_parquet(folder / f"{kind}.parquet", index=False)
-        return SweepResult(results / name, done, {"zipf": Done("zipf", 1, "", "out of memory", 1.0)}, 0, [])
+                table.assign(popularity=law).to_parquet(folder / f"{kind}.parquet", index=False)
+        return SweepResult(sweep, done, {"zipf": Done("zipf", 1, "", "out of memory", 1.0)}, 0, [])
 
-    monkeypatch.setattr("experiments.shadow_tco.computed.run_computations", some)
+    monkeypatch.setattr("testbed.reproduction.work.run_wanted", some)
     drawn = tmp_path / "shadow_tco" / "smoke" / "figures"
     drawn.mkdir(parents=True)
     for old in ("fig2.svg", "fig6.svg", "fig6-zipf.svg"):
         (drawn / old).write_text("old")
     said: list[str] = []
     request = Request("shadow-tco", "smoke", tmp_path, figures=("6",), report=said.append)
-    verdicts = {v.claim: v for v in reproduce(request)}
+    verdicts = {v.claim: v for v in reproduce(STUDY, request)}
     assert verdicts["S0"].outcome == verdicts["S0-exponential"].outcome == "pass"
     zipf = [v for claim, v in verdicts.items() if claim.endswith("-zipf")]
     assert {v.outcome for v in zipf} == {"unknown"}
@@ -150,7 +151,7 @@ def test_smoke_scale_end_to_end(tmp_path: Path) -> None:
     request = Request(
         "shadow-tco", "smoke", tmp_path, figures=("2", "6"), report=lambda line: None, master="local[2]"
     )
-    verdicts = {v.claim: v.outcome for v in reproduce(request)}
+    verdicts = {v.claim: v.outcome for v in reproduce(STUDY, request)}
     folder = tmp_path / "shadow_tco" / "smoke"
     assert verdicts.keys() >= {c.id for c in CLAIMS}
     assert verdicts["S0"] == verdicts["S0-zipf"] == verdicts["S0-exponential"] == "pass"

@@ -47,7 +47,7 @@ def test_two_nights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--set", tmp_path / "set.yaml", "--results", tmp_path, "--budget", "10m")
     assert nightly(*words) == 0
     history = read_history(tmp_path / "nightly" / "history.jsonl")
-    rounds = pandas.read_parquet(next(tmp_path.glob("**/shadow_tco/**/tables/rounds.parquet")))
+    rounds = pandas.read_csv(next(tmp_path.glob("**/shadow_tco/**/tables/rounds.csv")))
     pairs = rounds.dropna(subset="average_degree").groupby(["popularity", "system"]).ngroups
     assert len({r.measure for r in history if not r.claim and not r.seconds}) == pairs >= 9
     assert any(r.claim for r in history)
@@ -71,7 +71,7 @@ def spoil(path: Path) -> None:
 
 
 def test_the_default_set_names_papers_and_columns_that_exist() -> None:
-    from testbed.figures.papers import papers
+    from testbed.reproduction.papers import papers
 
     for reproduction in read_choice().reproductions:
         assert reproduction.paper in papers()

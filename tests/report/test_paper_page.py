@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from testbed.cli.report import write_page
-from testbed.figures.plot import Figure, Series, Stated, draw
-from testbed.figures.verdict import Verdict, write_verdicts
+from testbed.reproduction.figures.plot import Figure, Series, Stated, draw
+from testbed.reproduction.verdict import Verdict, write_verdicts
 from tests.report.webdriver import Browser
 
 

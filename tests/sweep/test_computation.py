@@ -17,7 +17,7 @@ from testbed.sweep.tables import computed
 from testbed.sweep.tasks import attempt, how_it_ended, last_words
 from testbed.sweep.wanted import Wanted
 
-LAW = "experiments.shadow_tco.computed:law"
+LAW = "experiments.shadow_tco.points:law"
 SETTING = {"nodes": 12, "topics": 4, "smallest": 1, "largest": 2, "rounds": 2}
 
 
@@ -37,7 +37,7 @@ def test_what_a_file_would_not_give_back_is_refused(value: Any, said: str) -> No
     assert "number" in str(error.value)
 
 
-@pytest.mark.parametrize("function", ["experiments.shadow_tco.computed:laws", "no.such:thing", "nothing"])
+@pytest.mark.parametrize("function", ["experiments.shadow_tco.points:laws", "no.such:thing", "nothing"])
 def test_a_function_that_is_not_there_is_refused(function: str) -> None:
     with pytest.raises(InputError, match="no function"):
         computation(function, {})

@@ -1,0 +1,69 @@
+"""What the report leaves open, and how it is read here. Most of it was lost with figure 4b."""
+
+from __future__ import annotations
+
+from testbed.reproduction.reading import Reading
+
+PUBLISHERS = Reading(
+    "publishers", "How many publishers are there?", ("5", "10", "20"), "10",
+    "a guest run of 18 minutes takes about three minutes of one core",
+)  # fmt: skip
+RATE = Reading(
+    "rate", "How many messages does a publisher send in a minute?", ("30", "60"), "30",
+    "with ten publishers, for the same reason",
+)  # fmt: skip
+BANDWIDTH = Reading(
+    "bandwidth", "What is a broker's output bandwidth on PlanetLab?", ("0.1 Mbit/s", "1 Mbit/s", "10 Mbit/s"),
+    "1 Mbit/s", "a broker in Java on a shared machine",
+)  # fmt: skip
+MATCHING = Reading(
+    "matching", "How long does a broker match a publication on PlanetLab?", ("0.5 ms", "5 ms", "100 ms"),
+    "5 ms", "a broker in Java on a shared machine",
+)  # fmt: skip
+AT_THE_END = Reading(
+    "at-the-end", "When is \"at the end of the experiment\"?", ("the last minute", "the last quarter"),
+    "the last quarter", "one minute's luck shall not decide",
+)  # fmt: skip
+HEADLINE = Reading(
+    "headline", "Over which X is a headline percentage taken?", ("the mean", "the largest"), "the largest",
+    'the later version of the report says "up to"',
+)  # fmt: skip
+OVERHEAD = Reading(
+    "overhead", "What is the message overhead a share of?",
+    ("all messages between brokers", "publications between brokers"), "all messages between brokers",
+    "the report does not define its ratio",
+)  # fmt: skip
+MINIMISED = Reading(
+    "minimised", "Which metric did GRAPE minimise in figures 6d to 6g?", ("load", "delay", "both are judged"),
+    "both are judged", "the report does not say; both are cheap",
+)  # fmt: skip
+EXTREMES = Reading(
+    "extremes", "Which thresholds are the extreme ones?", ("POP 20 to 200, GRAPE 10 to 200", "others"),
+    "POP 20 to 200, GRAPE 10 to 200", "5.2 names 10 and 100; the default lies between ours",
+)  # fmt: skip
+
+READINGS = (
+    PUBLISHERS, RATE, BANDWIDTH, MATCHING, AT_THE_END, HEADLINE, OVERHEAD, MINIMISED, EXTREMES,
+)  # fmt: skip
+
+WIDE_AREA = (
+    "G1", "G2", "G3", "G4", "G5", "G6", "F5a", "F5a1", "F5a2", "F5b", "F5b2", "F5c", "F5c2", "F5d2", "F5f2",
+    "F6a", "F6b", "F6b2", "F6b3", "F6c", "G16", "G17", "G18", "G20", "G22",
+)  # fmt: skip
+RATES_AND_DELAYS = (
+    "G1", "G2", "G3", "G4", "G5", "G6", "F5a", "F5a1", "F5a2", "F5b", "F5b2", "F5c", "F5c2", "F5d", "F5d2",
+    "F5x", "F5y", "G14", "F5g", "F5g2", "F5g3", "F5g4", "F5g5", "F5g6", "G14w", "F5gw", "F5g2w", "F5g3w",
+    "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W6p", "W7p", "W9", "F6e", "F6e2", "F6f", "F6f2",
+)  # fmt: skip
+OVERHEADS = ("G7", "F5f", "F5f2", "G12a", "G12b", "G13", "G13w", "W8", "G10", "G11", "F6g", "F6h")
+RESTING = {  # reading -> claims
+    PUBLISHERS.id: WIDE_AREA,
+    RATE.id: WIDE_AREA,
+    BANDWIDTH.id: WIDE_AREA,
+    MATCHING.id: WIDE_AREA,
+    AT_THE_END.id: RATES_AND_DELAYS,
+    HEADLINE.id: ("G1", "G2", "G3", "G4", "G5", "G6", "G7"),
+    OVERHEAD.id: OVERHEADS,
+    MINIMISED.id: ("F6d", "F6e", "F6e2", "F6f", "F6f2", "F6g", "G11"),
+    EXTREMES.id: ("G10", "G11"),
+}

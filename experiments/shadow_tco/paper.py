@@ -1,0 +1,82 @@
+"""The paper's study: what it leaves open, what it claims, and the parts that judge it.
+
+Figures 2 to 8 are computed; `emulated` is the same maintenance as a running system; `sensitivity` is only for
+who asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from experiments.shadow_tco import sensitivity
+from experiments.shadow_tco.claims import computed, deployed
+from experiments.shadow_tco.deployed_figures import deployed_figures
+from experiments.shadow_tco.deployment import Churned
+from experiments.shadow_tco.figures import all_figures
+from experiments.shadow_tco.measures import MEASURES
+from experiments.shadow_tco.points import (
+    DEPLOYED_SCALES,
+    POPULARITIES,
+    SCALES,
+    Instance,
+    deployed_points,
+    law_points,
+)
+from experiments.shadow_tco.readings import READINGS
+from experiments.shadow_tco.workload import Setting
+from testbed.reproduction.collect import Found
+from testbed.reproduction.study import Ask, Case, Part, Study
+from testbed.sweep.run import Effort
+
+
+def laws(ask: Ask[Instance], found: Found) -> Sequence[Case]:
+    """A case per law of popularity; the claims about a law that is not there stay open."""
+    settings = [replace(ask.size.setting, popularity=law) for law in POPULARITIES]
+    return [one_law(ask, found, setting) for setting in settings]
+
+
+def one_law(ask: Ask[Instance], found: Found, setting: Setting) -> Case:
+    """Figures and verdicts of uniform carry the paper's plain numbers, those of another law its name."""
+    law = setting.popularity
+    claims = computed.of_law(law)
+    size = f"{setting.nodes} nodes, {setting.topics} topics, {setting.rounds} rounds"
+    provenance = f"{size}, {law}, seed {ask.seeds[0]}"
+    rounds, degrees = (found.table(name) for name in ("rounds", "degrees"))
+    if not len(rounds) or law not in set(rounds.popularity):
+        return Case(claims, None, provenance, rests_on=(law,))
+    rounds, degrees = rounds[rounds.popularity == law], degrees[degrees.popularity == law]
+    drawn = all_figures(rounds, degrees, provenance)
+    if law != "uniform":
+        drawn = (replace(figure, id=f"{figure.id}-{law}") for figure in drawn)
+    data = computed.Data(rounds, degrees, setting.nodes, ask.request.scale == "full")
+    return Case(claims, data, provenance, drawn)
+
+
+def as_deployed(ask: Ask[Churned], found: Found) -> Sequence[Case]:
+    """Every claim is about all runs: without one of them none can be judged."""
+    size = f"{ask.size.brokers} brokers, {ask.size.rounds} rounds of churn, seed {ask.seeds[0]}"
+    data = deployed.Deployed(found.table("churn"), found.table("runs"))
+    drawn = deployed_figures(data.rounds, size) if len(data.runs) else ()
+    lost = tuple(map(str, found.missing))
+    return [Case(deployed.CLAIMS, data, f"{size}; {' and '.join(ask.engines)}", drawn, lost)]
+
+
+STUDY = Study(
+    "shadow-tco",
+    'Chen, Jacobsen, Vitenberg: "Reinforce Your Overlay with Shadows" (2011), section VI',
+    [
+        Part(
+            SCALES, ("2", "3", "4", "5", "6", "7", "8"), law_points, laws,
+            extra=lambda ask: {"setting": asdict(ask.size.setting), "low_oda_every": ask.size.low_every},
+            effort=Effort(retries=1, timeout_s=6 * 3600),
+        ),
+        Part(
+            DEPLOYED_SCALES, ("emulated",), deployed_points, as_deployed, MEASURES, "emulated",
+            extra=lambda ask: {"size": asdict(ask.size), "engines": list(ask.engines)},
+        ),
+        sensitivity.PART,
+    ],
+    READINGS,
+    [*computed.CLAIMS, *deployed.CLAIMS],
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""Figures and verdicts: what a paper claims, what a run shows, and whether they agree."""

@@ -1,0 +1,1 @@
+"""Reproductions: a paper's points, what they measure, what it claims, and whether the two agree."""

@@ -1,0 +1,114 @@
+"""The folder that a reproduction leaves.
+
+results/<paper>/<scale>/, or <scale>-<engine>/ when an engine was asked for: provenances are not mixed
+  manifest.json  what ran, from which commit, with which seeds, and the command that repeats it
+  points.csv     what each finished point is: a later reproduction takes its rows instead of doing it again
+  runs.json      manifests of the runs
+  tables/<name>.csv      figures/<id>.svg      verdicts.json
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from testbed.reproduction.collect import Found
+from testbed.reproduction.figures.plot import Figure, draw
+from testbed.reproduction.request import Request, repeat_command
+from testbed.reproduction.rows import FILE, RECORDS, KeptRows, points_table, table_of, write_table
+from testbed.reproduction.verdict import Verdict, write_verdicts
+from testbed.run.folder import write_atomically
+
+
+@dataclass
+class ResultFolder:
+    """Collects what one reproduction makes; `close` writes the manifest last, so its presence says done."""
+
+    request: Request
+    part: str = ""  # results that are kept apart, beside the others: <scale>-<part>
+    whole: bool = False  # all figures of the folder are made, though the request names some
+    figure_of: Callable[[str], str] = str  # from a drawn figure's id to the name that asks for it
+    path: Path = field(init=False)
+    started: float = field(default_factory=time.time)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        base = self.request.folder
+        self.path = base.with_name(f"{base.name}-{self.part}") if self.part else base
+        self._made: set[Path] = set()
+        (self.path / "tables").mkdir(parents=True, exist_ok=True)
+        (self.path / "manifest.json").unlink(missing_ok=True)
+
+    def rows(self, found: Found, kept: KeptRows, tables: Sequence[str] = ()) -> None:
+        """The rows of all points that are done, those that nobody asked for this time among them."""
+        replaced = [one.point for one in found.measured] if self.request.only_done else found.asked
+        asked = {point.row_key for point in replaced}
+        others = {name: kept.others(asked, name) for name in dict.fromkeys([*found.tables, *kept.names()])}
+        points = points_table(found.measured, kept.other_points(replaced))
+        records = [*found.records, *kept.other_records(asked)]
+        for name, rest in others.items():
+            own = found.table(name)
+            if (not tables or name in tables) and (len(own) or rest):
+                self.table(name, pandas.concat([own, table_of(rest)], ignore_index=True) if rest else own)
+        if len(points):
+            points.to_csv(self.path / FILE, index=False)
+        if records:
+            write_atomically(self.path / RECORDS, (json.dumps(records, indent=1) + "\n").encode())
+
+    def table(self, name: str, frame: pandas.DataFrame) -> None:
+        file = self.path / "tables" / f"{name}.csv"
+        write_table(file, frame)
+        self._made.add(file)
+
+    def asked(self, figure: str) -> bool:
+        """Whether a drawn figure of this id was asked for."""
+        return self.whole or self.request.wants(self.figure_of(figure))
+
+    def figure(self, figure: Figure) -> None:
+        self._made.add(draw(figure, self.path / "figures"))
+
+    def close(self, verdicts: Sequence[Verdict]) -> None:
+        self._remove_old()
+        write_verdicts(self.path / "verdicts.json", list(verdicts))
+        manifest = {
+            "paper": self.request.paper,
+            "scale": self.request.scale,
+            "figures": list(self.request.figures) or "all",
+            "engine": self.request.engine,
+            "command": repeat_command(self.request),
+            "commit": git("rev-parse", "HEAD"),
+            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+            "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
+            "wall_seconds": round(time.time() - self.started, 1),
+            "python": platform.python_version(),
+            "versions": {name: version(name) for name in ("numpy", "pandas", "matplotlib")},
+            **self.extra,
+        }
+        write_atomically(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+    def _remove_old(self) -> None:
+        """What an earlier reproduction made and this one did not, though asked: a picture of other runs would
+        stand beside these verdicts. Figures that were not asked for stay."""
+        whole = self.whole or not self.request.figures
+        tables = [] if self.request.only_done else (self.path / "tables").glob("*")
+        for file in [*(self.path / "figures").glob("*"), *tables]:
+            asked = file.parent.name == "figures" and self.figure_of(file.stem) in self.request.figures
+            if (whole or asked) and file.is_file() and file not in self._made:
+                file.unlink()
+
+
+def git(*arguments: str) -> str:
+    """Output of git in the project, or "" outside a checkout."""
+    root = Path(__file__).parent
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,74 @@
+"""The committed results are what their tables say: every claim is judged again from the committed rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from testbed.reproduction.claim import judge, undecided
+from testbed.reproduction.collect import Collector
+from testbed.reproduction.papers import study_of
+from testbed.reproduction.reproduce import ask_of
+from testbed.reproduction.request import Request
+from testbed.reproduction.rows import KeptRows
+from testbed.reproduction.study import Case, Part
+from testbed.reproduction.verdict import Verdict, read_verdicts
+from testbed.reproduction.work import Workshop
+from testbed.sweep.run import Effort
+
+RESULTS = Path(__file__).parents[2] / "results"
+TIMED = {"G15"}  # measured while it is judged
+OURS = {"G19"}  # counts the lines of our own code, which go on changing
+FOLDERS = [  # folder, paper, part, scale, engine, seeds
+    ("pop_grape/full-guest", "pop-grape", 0, "full", "guest", 1),
+    ("pop_grape/full-simulate", "pop-grape", 0, "full", "simulate", 3),
+    ("shadow_tco/full", "shadow-tco", 0, "full", "", 1),
+    ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
+    ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
+]
+
+
+def judged_again(folder: Path, paper: str, number: int, request: Request) -> list[Verdict]:
+    """As `testbed reproduce --only-done` would, without drawing and writing."""
+    study = study_of(paper)
+    part: Part[object] = study.parts[number]
+    ask = ask_of(part, request)
+    groups = part.points(ask)
+    labels = dict.fromkeys(tuple(p.labels) for points in groups.values() for p in points)
+    shop = Workshop(folder / "runs", request, Effort())
+    found = Collector(shop, KeptRows(folder, tuple(labels)), part.measures, False, "").collect(groups)
+    assert len(found.measured) == len(found.asked), "every point has its rows"
+    return [verdict for case in part.cases(ask, found) for verdict in _verdicts(case)]
+
+
+def _verdicts(case: Case) -> list[Verdict]:
+    if case.rests_on:
+        return undecided(case.claims, case.rests_on, case.provenance)
+    return judge(case.claims, case.data, case.provenance)
+
+
+@pytest.mark.parametrize(("where", "paper", "part", "scale", "engine", "seeds"), FOLDERS)
+def test_the_verdicts_are_those_of_the_tables(
+    where: str, paper: str, part: int, scale: str, engine: str, seeds: int
+) -> None:
+    folder = RESULTS / where
+    request = Request(paper, scale, RESULTS, (), engine, seeds, lambda line: None, only_done=True)  # type: ignore[arg-type]
+    again = judged_again(folder, paper, part, request)
+    committed = read_verdicts(folder / "verdicts.json")
+    assert [v.claim for v in again] == [v.claim for v in committed]
+    for now, before in zip(again, committed, strict=True):
+        measured = now.measured if now.claim not in TIMED | OURS else before.measured
+        told = (now.outcome, measured, now.reason, now.readings)
+        assert told == (before.outcome, before.measured, before.reason, before.readings), now.claim
+
+
+def test_tables_and_figures_are_there_once() -> None:
+    endings = {p.suffix for kind in ("tables", "figures") for p in RESULTS.glob(f"*/*/{kind}/*")}
+    assert endings == {".csv", ".svg"}
+
+
+def test_every_run_says_which_commit_made_it() -> None:
+    for path in RESULTS.glob("*/*/runs.json"):
+        assert all(len(run["commit"]) == 40 for run in json.loads(path.read_bytes())), path

@@ -1,0 +1,162 @@
+"""Points that are done, taken from rows, compared and lost; without Spark, which only does what is left."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas
+import pytest
+
+from testbed.errors import InputError
+from testbed.reproduction.checks import near
+from testbed.reproduction.claim import Claim, Finding, judge, resting
+from testbed.reproduction.collect import Found, Groups, whole
+from testbed.reproduction.point import Point, computed
+from testbed.reproduction.reading import Reading
+from testbed.reproduction.reproduce import reproduce
+from testbed.reproduction.request import Request
+from testbed.reproduction.rows import KeptRows, Measured, points_table, read_table, table_of, write_table
+from testbed.reproduction.study import Ask, Case, Part, Scale, Study
+
+FUNCTION = "experiments.shadow_tco.points:law"  # never called here
+
+
+def point(system: str, seed: int, **settings: float) -> Point:
+    labels = {"system": system, "seed": seed}
+    return computed("sizes", f"{system}-{seed}", FUNCTION, {"system": system, **settings}, seed, labels)
+
+
+def found_all(ask: Ask[None], found: Found) -> list[Case]:
+    claim: Claim[Found] = Claim("C1", "1", "ten", "2", "10", lambda f: near(f.table("t").y.mean(), 10, 1))
+    return [Case([claim], found, "here", rests_on=() if found.measured else ("every point",))]
+
+
+def study(groups: Groups) -> Study:
+    part = Part({"smoke": Scale(None), "full": Scale(None)}, ("1", "2"), lambda ask: groups, found_all)
+    return Study("tiny", "nobody", [part])
+
+
+def leave(folder: Path, points: list[Point], commit: str = "c" * 40) -> None:
+    """As a reproduction leaves it, of a point with two rows each."""
+    rows = [{**p.labels, "x": x, "y": 10.0 + 0.1 * x + p.seed / 3} for p in points for x in (0, 1)]
+    (folder / "tables").mkdir(parents=True)
+    write_table(folder / "tables" / "t.csv", table_of(rows))
+    points_table([Measured(p, {}, commit) for p in points], []).to_csv(folder / "points.csv", index=False)
+
+
+def request(results: Path, **more: object) -> Request:
+    return Request("tiny", "smoke", results, report=lambda line: None, master="no such master", **more)  # type: ignore[arg-type]
+
+
+def test_a_fresh_folder_goes_on_from_rows_alone(tmp_path: Path) -> None:
+    points = [point(system, seed) for system in ("a", "b") for seed in (1, 2)]
+    leave(tmp_path / "tiny" / "smoke", points)
+    before = (tmp_path / "tiny" / "smoke" / "tables" / "t.csv").read_bytes()
+    said: list[str] = []
+    verdicts = reproduce(study({"all": points}), replace(request(tmp_path), report=said.append))
+    assert [v.outcome for v in verdicts] == ["pass"]
+    assert said == [f"4 points are taken from the rows in {tmp_path / 'tiny' / 'smoke'} (commit {'c' * 12})"]
+    assert (tmp_path / "tiny" / "smoke" / "tables" / "t.csv").read_bytes() == before
+    assert set(pandas.read_csv(tmp_path / "tiny" / "smoke" / "points.csv").commit) == {"c" * 40}
+
+
+@pytest.mark.parametrize(
+    "other", [point("a", 2), point("a", 1, rate=2.0), replace(point("a", 1), set="others")]
+)
+def test_another_seed_setting_or_set_has_no_rows(tmp_path: Path, other: Point) -> None:
+    leave(tmp_path, [point("a", 1)])
+    kept = KeptRows(tmp_path, (("system", "seed"),))
+    assert kept.find(point("a", 1)) is not None
+    assert kept.find(other, any_code=True) is None
+
+
+def test_rows_of_other_code_are_for_those_who_start_nothing(tmp_path: Path) -> None:
+    one = point("a", 1)
+    leave(tmp_path, [one])
+    table = pandas.read_csv(tmp_path / "points.csv").assign(code="of before")
+    table.to_csv(tmp_path / "points.csv", index=False)
+    kept = KeptRows(tmp_path, (("system", "seed"),))
+    assert kept.find(one) is None
+    there = kept.find(one, any_code=True)
+    assert there is not None
+    assert [row["y"] for row in there.rows["t"]] == pytest.approx([10 + 1 / 3, 10.1 + 1 / 3])
+
+
+def test_a_part_of_the_figures_leaves_the_rows_of_other_points(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny" / "smoke"
+    leave(folder, [point("a", 1), point("b", 1)])
+    reproduce(study({"all": [point("b", 1)]}), request(tmp_path, figures=("1",)))
+    assert list(read_table(folder / "tables" / "t.csv").system) == ["b", "b", "a", "a"]
+    assert set(pandas.read_csv(folder / "points.csv").point) == {"a-1", "b-1"}
+
+
+def test_nothing_done_and_nothing_started_takes_nothing_away(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny" / "smoke"
+    leave(folder, [point("a", 1, rate=1.0)])
+    before = {p.name: p.read_bytes() for p in folder.rglob("*.csv")}
+    [verdict] = reproduce(study({"all": [point("a", 1, rate=2.0)]}), request(tmp_path, only_done=True))
+    assert (verdict.outcome, verdict.reason) == ("unknown", "rests on what failed: every point; here")
+    assert {p.name: p.read_bytes() for p in folder.rglob("*.csv")} == before
+    assert json.loads((folder / "manifest.json").read_bytes())["planned"] == 1
+
+
+def test_systems_that_are_compared_have_the_same_seeds() -> None:
+    """Of a set that was cut short, a seed is taken for a group when all its points have it."""
+    all_ = [point(system, seed) for system in ("a", "b") for seed in (1, 2, 3)]
+    done = {"a-1", "a-2", "a-3", "b-1", "b-2"}
+    taken = whole({"all": all_}, lambda p: p.id in done)
+    assert [p.id for p in taken] == ["a-1", "a-2", "b-1", "b-2"]
+    assert [p.id for p in whole({"all": all_}, lambda p: p.id[0] == "a")] == ["a-1", "a-2", "a-3"]
+    assert whole({"all": all_}, lambda p: p.id == "a-1") == []
+
+
+def test_one_thing_that_is_done_may_stand_under_two_labels(tmp_path: Path) -> None:
+    """A variant of a setting may be the setting itself."""
+    one = point("a", 1)
+    twice = [replace(one, labels={"variant": name, **one.labels}) for name in ("ours", "60 per minute")]
+    leave(tmp_path / "tiny" / "smoke", twice)
+    reproduce(study({"ours": twice[:1], "varied": twice[1:]}), request(tmp_path))
+    table = read_table(tmp_path / "tiny" / "smoke" / "tables" / "t.csv")
+    assert list(table.variant) == ["ours", "ours", "60 per minute", "60 per minute"]
+    assert len(pandas.read_csv(tmp_path / "tiny" / "smoke" / "points.csv")) == 1
+
+
+def test_what_is_judged_is_what_is_written(tmp_path: Path) -> None:
+    rows = [{"a": 1 / 3, "b": None, "c": "", "d": 2}, {"a": 2e-7 / 3, "b": None, "c": "x", "d": 3}]
+    made = table_of(rows)
+    write_table(tmp_path / "t.csv", made)
+    pandas.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), made)
+
+
+# ---------------------------------------------------------------- readings and figures
+
+
+def test_a_reading_is_declared_once_with_one_of_its_choices() -> None:
+    good = Reading("r", "?", ("a", "b"), "a", "why")
+    with pytest.raises(ValueError, match="none of its choices"):
+        replace(good, default="c")
+    claim: Claim[None] = Claim("C1", "1", "s", "2", "x", lambda _: Finding(None, ""), ("other",))
+    with pytest.raises(ValueError, match="'other', which nobody declared"):
+        Study("tiny", "nobody", [], [good], [claim])
+    with pytest.raises(ValueError, match="declared twice"):
+        Study("tiny", "nobody", [], [good, good])
+
+
+def test_a_claim_by_which_a_reading_was_chosen_is_not_confirmed_by_it() -> None:
+    claims: list[Claim[float]] = resting(
+        [Claim(name, "1", "s", "2", "x", lambda y: near(y, 1, 1)) for name in ("C1", "C2-zipf")],
+        {"r": ("C1", "C2"), "s": ("C2",)},
+    )
+    chosen = Reading("r", "?", ("a", "b"), "a", "it gives 1", calibrated_on=("C1",))
+    first, second = judge(claims, 1.0, "here", [chosen])
+    assert (first.outcome, first.measured) == ("unknown", "1")
+    assert first.reason == "within 1; the reading r was chosen by what it gives here; here"
+    assert (second.outcome, second.readings) == ("pass", ["r", "s"])
+
+
+def test_a_figure_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="tiny has no figure '3'"):
+        reproduce(study({}), request(tmp_path, figures=("3",)))
+    assert list(tmp_path.iterdir()) == []
