@@ -113,7 +113,7 @@ class Collector:
     def _measure(self, points: Sequence[Point], places: Mapping[Key, Path]) -> list[Measured]:
         there = [point for point in points if point.key in places]
         computations = [p for p in there if isinstance(p.what, Computation)]
-        found = [Measured(p, labelled(p, computed(places[p.key])), self.commit) for p in computations]
+        found = [self._computed(point, places[point.key]) for point in computations]
         rest = [point for point in there if not isinstance(point.what, Computation)]
         if rest and self.measures is None:
             raise ValueError("a part with runs says how they are measured")
@@ -123,8 +123,15 @@ class Collector:
             taken = take(self.measures, runs, self.analysed, request.master, request.report)
             for point, run, rows in zip(rest, runs, taken, strict=True):
                 record = {**point.labels, **record_of(run)}
-                found.append(Measured(point, labelled(point, rows), str(record["commit"]), record))
+                code = point.code_of(run.path)
+                found.append(Measured(point, labelled(point, rows), str(record["commit"]), code, record))
         return found
+
+    def _computed(self, point: Point, place: Path) -> Measured:
+        """Other code than this commit's has another commit, which nobody wrote down."""
+        code = point.code_of(place)
+        commit = self.commit if code == point.code else ""
+        return Measured(point, labelled(point, computed(place)), commit, code)
 
 
 def labelled(point: Point, rows: Rows) -> dict[str, list[dict[str, Any]]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pandas
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from testbed.errors import InputError
 from testbed.reproduction.checks import near
@@ -48,7 +49,9 @@ def leave(folder: Path, points: list[Point], commit: str = "c" * 40) -> None:
     rows = [{**p.labels, "x": x, "y": 10.0 + 0.1 * x + p.seed / 3} for p in points for x in (0, 1)]
     (folder / "tables").mkdir(parents=True)
     write_table(folder / "tables" / "t.csv", table_of(rows))
-    points_table([Measured(p, {}, commit) for p in points], []).to_csv(folder / "points.csv", index=False)
+    points_table([Measured(p, {}, commit, p.code) for p in points], []).to_csv(
+        folder / "points.csv", index=False
+    )
 
 
 def request(results: Path, **more: object) -> Request:
@@ -87,6 +90,21 @@ def test_rows_of_other_code_are_for_those_who_start_nothing(tmp_path: Path) -> N
     there = kept.find(one, any_code=True)
     assert there is not None
     assert [row["y"] for row in there.rows["t"]] == pytest.approx([10 + 1 / 3, 10.1 + 1 / 3])
+
+
+def test_rows_keep_the_code_that_made_them(tmp_path: Path) -> None:
+    """To judge what other code computed does not make it this code's."""
+    folder = tmp_path / "tiny" / "smoke"
+    leave(folder, [point("a", 1)])
+    table = pandas.read_csv(folder / "points.csv").assign(code="of before")
+    table.to_csv(folder / "points.csv", index=False)
+    old = replace(point("b", 1), what=replace_fields(point("b", 1).what, code="older"))
+    computed_by_a_sweep(folder / "runs", old)
+    [verdict] = reproduce(study({"all": [point("a", 1), point("b", 1)]}), request(tmp_path, only_done=True))
+    assert verdict.outcome == "pass"
+    known = pandas.read_csv(folder / "points.csv", keep_default_na=False).set_index("point")
+    assert dict(known.code) == {"a-1": "of before", "b-1": "older"}
+    assert dict(known.commit) == {"a-1": "c" * 40, "b-1": ""}
 
 
 def test_a_part_of_the_figures_leaves_the_rows_of_other_points(tmp_path: Path) -> None:
