@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 
 from experiments.shadow_tco import sensitivity
 from experiments.shadow_tco.claims import computed, deployed
+from experiments.shadow_tco.claims.rounds import Data
 from experiments.shadow_tco.deployed_figures import deployed_figures
 from experiments.shadow_tco.deployment import Churned
 from experiments.shadow_tco.figures import all_figures
@@ -49,7 +50,7 @@ def one_law(ask: Ask[Instance], found: Found, setting: Setting) -> Case:
     drawn = all_figures(rounds, degrees, provenance)
     if law != "uniform":
         drawn = (replace(figure, id=f"{figure.id}-{law}") for figure in drawn)
-    data = computed.Data(rounds, degrees, setting.nodes, ask.request.scale == "full")
+    data = Data(rounds, degrees, setting.nodes, ask.request.scale == "full")
     return Case(claims, data, provenance, drawn)
 
 

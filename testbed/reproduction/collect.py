@@ -28,11 +28,11 @@ class Found:
     asked: tuple[Point, ...]
     measured: tuple[Measured, ...]
     failed: tuple[Point, ...] = ()
+    unjudged: tuple[Measured, ...] = ()  # done, while what they are compared with is not
 
     @cached_property
     def tables(self) -> dict[str, pandas.DataFrame]:
-        names = dict.fromkeys(name for one in self.measured for name in one.rows)
-        return {n: table_of([r for one in self.measured for r in one.rows.get(n, ())]) for n in names}
+        return tables_of(self.measured)
 
     def table(self, name: str) -> pandas.DataFrame:
         """Empty when no point has a row of it."""
@@ -44,9 +44,10 @@ class Found:
         there = {one.point.row_key for one in self.measured}
         return [point for point in self.asked if point.row_key not in there]
 
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        return [one.record for one in self.measured if one.record]
+
+def tables_of(measured: Sequence[Measured]) -> dict[str, pandas.DataFrame]:
+    names = dict.fromkeys(name for one in measured for name in one.rows)
+    return {name: table_of([row for one in measured for row in one.rows.get(name, ())]) for name in names}
 
 
 def points_of(groups: Groups) -> list[Point]:
@@ -73,7 +74,7 @@ class Collector:
     def collect(self, groups: Groups) -> Found:
         points = points_of(groups)
         if self.request.only_done:
-            return Found(tuple(points), tuple(self._there(whole(groups, self._is_done))))
+            return self._only_done(groups, points)
         rows = {} if self.request.again else self._rows_of(points)
         left = [point for point in points if point.row_key not in rows]
         places = self.shop.do(left)
@@ -81,6 +82,14 @@ class Collector:
         failed = tuple(point for point in left if point.key not in places)
         there = [measured[point.row_key] for point in points if point.row_key in measured]
         return Found(tuple(points), tuple(there), failed)
+
+    def _only_done(self, groups: Groups, points: Sequence[Point]) -> Found:
+        there = self._there([point for point in points if self._is_done(point)])
+        done = {one.point.row_key for one in there}
+        judged = {point.row_key for point in whole(groups, lambda point: point.row_key in done)}
+        measured = tuple(one for one in there if one.point.row_key in judged)
+        unjudged = tuple(one for one in there if one.point.row_key not in judged)
+        return Found(tuple(points), measured, (), unjudged)
 
     def _rows_of(self, points: Sequence[Point]) -> dict[RowKey, Measured]:
         """Of points that have no folder of their own here. Their commit is told: it may be an older one."""
@@ -104,7 +113,7 @@ class Collector:
     def _measure(self, points: Sequence[Point], places: Mapping[Key, Path]) -> list[Measured]:
         there = [point for point in points if point.key in places]
         computations = [p for p in there if isinstance(p.what, Computation)]
-        found = [Measured(p, labelled(p, computed(places[p.key])), self.commit) for p in computations]
+        found = [self._computed(point, places[point.key]) for point in computations]
         rest = [point for point in there if not isinstance(point.what, Computation)]
         if rest and self.measures is None:
             raise ValueError("a part with runs says how they are measured")
@@ -114,8 +123,15 @@ class Collector:
             taken = take(self.measures, runs, self.analysed, request.master, request.report)
             for point, run, rows in zip(rest, runs, taken, strict=True):
                 record = {**point.labels, **record_of(run)}
-                found.append(Measured(point, labelled(point, rows), str(record["commit"]), record))
+                code = point.code_of(run.path)
+                found.append(Measured(point, labelled(point, rows), str(record["commit"]), code, record))
         return found
+
+    def _computed(self, point: Point, place: Path) -> Measured:
+        """Other code than this commit's has another commit, which nobody wrote down."""
+        code = point.code_of(place)
+        commit = self.commit if code == point.code else ""
+        return Measured(point, labelled(point, computed(place)), commit, code)
 
 
 def labelled(point: Point, rows: Rows) -> dict[str, list[dict[str, Any]]]:

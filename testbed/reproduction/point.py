@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from testbed.sweep.computation import Computation, computation
+from testbed.errors import InputError
+from testbed.run.folder import RunFolder
+from testbed.sweep.computation import Computation, computation, read_computation
 from testbed.sweep.grid import point_id
 from testbed.topology.file.document import read_document
 from testbed.topology.plan import Plan, dump
@@ -63,6 +65,17 @@ class Point:
         if isinstance(self.what, TopologyFile):
             return _hash_of_file(self.what.path)
         return self.what.code if isinstance(self.what, Computation) else _hash(dump(self.what))
+
+    def code_of(self, made: Path) -> str:
+        """The same of what is there; empty when it does not tell."""
+        try:
+            if isinstance(self.what, TopologyFile):
+                return _hash_of_file(RunFolder(made).topology)
+            if isinstance(self.what, Computation):
+                return read_computation(made).code
+            return _hash(dump(RunFolder(made).read_plan()))
+        except (OSError, ValueError, InputError):
+            return ""
 
     def identity(self) -> tuple[str, str, str, str]:
         return (*self.key, json.dumps(self.settings, sort_keys=True))

@@ -22,7 +22,7 @@ from typing import Any
 
 import pandas
 
-from testbed.reproduction.collect import Found
+from testbed.reproduction.collect import Found, tables_of
 from testbed.reproduction.figures.plot import Figure, draw
 from testbed.reproduction.request import Request, repeat_command
 from testbed.reproduction.rows import FILE, RECORDS, KeptRows, points_table, table_of, write_table
@@ -51,13 +51,14 @@ class ResultFolder:
 
     def rows(self, found: Found, kept: KeptRows, tables: Sequence[str] = ()) -> None:
         """The rows of all points that are done, those that nobody asked for this time among them."""
-        replaced = [one.point for one in found.measured] if self.request.only_done else found.asked
-        asked = {point.row_key for point in replaced}
-        others = {name: kept.others(asked, name) for name in dict.fromkeys([*found.tables, *kept.names()])}
-        points = points_table(found.measured, kept.other_points(replaced))
-        records = [*found.records, *kept.other_records(asked)]
+        done = [*found.measured, *found.unjudged]
+        replaced = [one.point for one in done] if self.request.only_done else found.asked
+        asked, made = {point.row_key for point in replaced}, tables_of(done)
+        others = {name: kept.others(asked, name) for name in dict.fromkeys([*made, *kept.names()])}
+        points = points_table(done, kept.other_points(replaced))
+        records = [*(one.record for one in done if one.record), *kept.other_records(asked)]
         for name, rest in others.items():
-            own = found.table(name)
+            own = made.get(name, pandas.DataFrame())
             if (not tables or name in tables) and (len(own) or rest):
                 self.table(name, pandas.concat([own, table_of(rest)], ignore_index=True) if rest else own)
         if len(points):

@@ -31,6 +31,7 @@ class Measured:
     point: Point
     rows: Rows
     commit: str
+    code: str  # of what made it, which with `--only-done` may be another than the point's
     record: dict[str, Any] = field(default_factory=dict)  # of a run: its manifest and fidelity
 
 
@@ -48,7 +49,8 @@ class KeptRows:
             return None
         key = point.row_key
         rows = {name: table[key] for name, table in self._rows.items() if key in table}
-        return Measured(point, rows, known["commit"], self._records.get(key, {})) if rows else None
+        record = self._records.get(key, {})
+        return Measured(point, rows, known["commit"], known["code"], record) if rows else None
 
     @cached_property
     def _points(self) -> dict[tuple[str, ...], dict[str, str]]:
@@ -105,7 +107,7 @@ def points_table(measured: Sequence[Measured], others: Sequence[Mapping[str, str
     """A row per point, though it may be measured under several labels."""
     rows = {
         one.point.identity(): dict(zip(IDENTITY, one.point.identity(), strict=True))
-        | {"seed": one.point.seed, "code": one.point.code, "commit": one.commit}
+        | {"seed": one.point.seed, "code": one.code, "commit": one.commit}
         for one in measured
     }
     return pandas.DataFrame([*rows.values(), *others], columns=COLUMNS)

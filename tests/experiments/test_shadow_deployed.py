@@ -96,7 +96,7 @@ def test_without_one_of_the_runs_no_claim_is_judged(tmp_path: Path) -> None:
     ask = Ask(request, DEPLOYED_SCALES["full"], ("simulate", "guest"))
     [points] = deployed_points(ask).values()
     runs = [
-        Measured(p, {"runs": [{**p.labels}], "churn": []}, "") for p in points if p.title != "guest naive"
+        Measured(p, {"runs": [{**p.labels}], "churn": []}, "", "") for p in points if p.title != "guest naive"
     ]
     [case] = as_deployed(ask, Found(tuple(points), tuple(runs)))
     assert len(case.claims) == 10

@@ -11,7 +11,8 @@ from random import Random
 import pandas
 import pytest
 
-from experiments.shadow_tco.claims.computed import CLAIMS, Data
+from experiments.shadow_tco.claims.computed import CLAIMS
+from experiments.shadow_tco.claims.rounds import Data
 from experiments.shadow_tco.paper import STUDY
 from experiments.shadow_tco.points import law_point
 from experiments.shadow_tco.rounds import play

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pandas
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from testbed.errors import InputError
 from testbed.reproduction.checks import near
@@ -19,6 +22,9 @@ from testbed.reproduction.reproduce import reproduce
 from testbed.reproduction.request import Request
 from testbed.reproduction.rows import KeptRows, Measured, points_table, read_table, table_of, write_table
 from testbed.reproduction.study import Ask, Case, Part, Scale, Study
+from testbed.sweep.computation import Computation
+from testbed.sweep.point import Done, Task
+from testbed.sweep.wanted import Wanted
 
 FUNCTION = "experiments.shadow_tco.points:law"  # never called here
 
@@ -43,7 +49,9 @@ def leave(folder: Path, points: list[Point], commit: str = "c" * 40) -> None:
     rows = [{**p.labels, "x": x, "y": 10.0 + 0.1 * x + p.seed / 3} for p in points for x in (0, 1)]
     (folder / "tables").mkdir(parents=True)
     write_table(folder / "tables" / "t.csv", table_of(rows))
-    points_table([Measured(p, {}, commit) for p in points], []).to_csv(folder / "points.csv", index=False)
+    points_table([Measured(p, {}, commit, p.code) for p in points], []).to_csv(
+        folder / "points.csv", index=False
+    )
 
 
 def request(results: Path, **more: object) -> Request:
@@ -84,6 +92,21 @@ def test_rows_of_other_code_are_for_those_who_start_nothing(tmp_path: Path) -> N
     assert [row["y"] for row in there.rows["t"]] == pytest.approx([10 + 1 / 3, 10.1 + 1 / 3])
 
 
+def test_rows_keep_the_code_that_made_them(tmp_path: Path) -> None:
+    """To judge what other code computed does not make it this code's."""
+    folder = tmp_path / "tiny" / "smoke"
+    leave(folder, [point("a", 1)])
+    table = pandas.read_csv(folder / "points.csv").assign(code="of before")
+    table.to_csv(folder / "points.csv", index=False)
+    old = replace(point("b", 1), what=replace_fields(point("b", 1).what, code="older"))
+    computed_by_a_sweep(folder / "runs", old)
+    [verdict] = reproduce(study({"all": [point("a", 1), point("b", 1)]}), request(tmp_path, only_done=True))
+    assert verdict.outcome == "pass"
+    known = pandas.read_csv(folder / "points.csv", keep_default_na=False).set_index("point")
+    assert dict(known.code) == {"a-1": "of before", "b-1": "older"}
+    assert dict(known.commit) == {"a-1": "c" * 40, "b-1": ""}
+
+
 def test_a_part_of_the_figures_leaves_the_rows_of_other_points(tmp_path: Path) -> None:
     folder = tmp_path / "tiny" / "smoke"
     leave(folder, [point("a", 1), point("b", 1)])
@@ -110,6 +133,36 @@ def test_systems_that_are_compared_have_the_same_seeds() -> None:
     assert [p.id for p in taken] == ["a-1", "a-2", "b-1", "b-2"]
     assert [p.id for p in whole({"all": all_}, lambda p: p.id[0] == "a")] == ["a-1", "a-2", "a-3"]
     assert whole({"all": all_}, lambda p: p.id == "a-1") == []
+
+
+def test_all_that_is_done_is_written_and_only_what_can_be_compared_is_judged(tmp_path: Path) -> None:
+    """A set that was stopped: its rows are for the clone that goes on."""
+    all_ = [point(system, seed) for system in ("a", "b") for seed in (1, 2)]
+    folder = tmp_path / "tiny" / "smoke"
+    for one in all_[:3]:
+        computed_by_a_sweep(folder / "runs", one)
+    seen: list[int] = []
+
+    def cases(ask: Ask[None], found: Found) -> list[Case]:
+        seen.extend(found.table("t").seed)
+        return []
+
+    part = Part({"smoke": Scale(None)}, ("1",), lambda ask: {"all": all_}, cases)
+    reproduce(Study("tiny", "nobody", [part]), request(tmp_path, only_done=True))
+    assert seen == [1, 1]
+    assert list(read_table(folder / "tables" / "t.csv").seed) == [1, 1, 2]
+    assert set(pandas.read_csv(folder / "points.csv").point) == {"a-1", "a-2", "b-1"}
+
+
+def computed_by_a_sweep(runs: Path, one: Point) -> None:
+    """As its process leaves it."""
+    place = runs / one.set / "points" / one.id
+    assert isinstance(one.what, Computation)
+    Wanted(Task(one.id, "", "", "", 0, {}), one.what).prepare(place)
+    (place / "tables").mkdir()
+    pandas.DataFrame({"y": [10.0]}).to_parquet(place / "tables" / "t.parquet")
+    shutil.copy(place / "computation.json", place / "tables" / "computation.json")
+    (place / "done.json").write_bytes(msgspec.json.encode(Done(one.id, 0, "tables", "", 1.0)))
 
 
 def test_one_thing_that_is_done_may_stand_under_two_labels(tmp_path: Path) -> None:
