@@ -3,6 +3,7 @@
     python -m protos.generate                       write
     python -m protos.generate --check               exit 1 and name the files that are out of date
     python -m protos.generate PATH/TO/gossip.proto  write gossip_pb2.py and gossip_messages.py beside it
+    python -m protos.generate --check PATH/TO/gossip.proto
 
 Beside protoc's own output it writes, from the descriptors:
 
