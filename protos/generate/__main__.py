@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from protos.generate.modules import write_all_messages, write_builtin, write_messages, write_records
+from protos.generate.modules import write_builtin, write_messages, write_records
 from protos.generate.schema import OPTIONS, ROOT, Schema, SchemaError, run_protoc
 
 HERE = ROOT / "protos"
@@ -28,7 +28,6 @@ def generate(out: Path) -> None:
     target = out / "protos"
     for file in protocols:
         (target / f"{Path(file.name).stem}_messages.py").write_text(write_messages(schema, file))
-    (target / "messages.py").write_text(write_all_messages(protocols))
     (target / "builtin.py").write_text(write_builtin(protocols))
     (target / "records.py").write_text(write_records(*(schema.file(name) for name in RECORDS)))
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
-from protos import messages as m
+from protos.body import Envelope
 from protos.builtin import BODIES
+from protos.contentbased_messages import Publication
 from protos.envelope import decode, encode, encoded_size
 
 GOLDEN = sorted(Path(__file__).parents[1].glob("*/golden_bytes.txt"))
@@ -44,14 +45,14 @@ def sample(hint: Any, name: str, number: int) -> Any:
     return {str: name, bytes: name.encode(), bool: True, float: number / 8, int: number}[hint]
 
 
-def envelope(kind: type) -> m.Envelope:
-    return m.Envelope(full(kind), hops=3, request=200)
+def envelope(kind: type) -> Envelope:
+    return Envelope(full(kind), hops=3, request=200)
 
 
 def lines() -> list[str]:
-    values = m.Publication("p:1", "p", "a", 5, {"text": "ü", "whole": -300, "real": 37.5}, b"payload")
+    values = Publication("p:1", "p", "a", 5, {"text": "ü", "whole": -300, "real": 37.5}, b"payload")
     written = {body.name: encode(envelope(body.kind)) for body in BODIES}
-    written["publication_untraced"] = encode(m.Envelope(values, hops=1))
+    written["publication_untraced"] = encode(Envelope(values, hops=1))
     return [f"{name} {data.hex()}" for name, data in written.items()]
 
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from protos import bodies, catalogue, kinds, records
-from protos import messages as m
+from protos import bodies, catalogue, contentbased_messages, core_messages, kinds, records
 from protos.body import Body, BodyType
 from protos.builtin import BODIES
 from protos.purposes import PURPOSES, is_data
@@ -59,8 +58,8 @@ def test_who_may_send_what() -> None:
 def test_what_says_nothing_about_routes_or_never_ends_does_not_settle() -> None:
     unsettled = {body.name for body in OLDEST if not body.settles}
     assert unsettled == {"hello", "refusal", "heartbeat", "heartbeat_answer"}
-    assert m.Publication.settles
-    assert not m.Heartbeat(1).settles
+    assert contentbased_messages.Publication.settles
+    assert not core_messages.Heartbeat(1).settles
 
 
 def test_every_purpose_is_in_the_vocabulary_or_explained_by_its_protocol(repository: Path) -> None:

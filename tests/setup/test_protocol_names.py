@@ -81,6 +81,26 @@ def rivals(folder: Path) -> list[str]:
     ]
 
 
+# Spoken by every broker and client; and the client's side of migration.
+SHARED = {"core", "content", "contentbased"}
+ALSO = {"broker_grpc/client": {"relocation"}}
+
+
+def test_no_message_of_a_protocol_is_named_outside_its_folder(repository: Path) -> None:
+    found = [
+        (path.relative_to(repository), module.split(".")[1].removesuffix("_messages"))
+        for path in modules(repository)
+        for module in imported(ast.parse(path.read_text("utf-8")))
+        if re.match(r"protos\.\w+_messages\b", module)
+    ]
+    assert {protocol for _, protocol in found} >= SHARED
+    assert [
+        f"{path}: {protocol}"
+        for path, protocol in found
+        if protocol not in SHARED | ALSO.get(str(path.parent), set())
+    ] == []
+
+
 def test_a_protocol_knows_those_it_builds_on_and_never_its_rivals(repository: Path) -> None:
     folders = [init.parent for init in (repository / "broker_grpc" / "protocols").glob("*/__init__.py")]
     assert len(folders) > 2
