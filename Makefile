@@ -12,6 +12,8 @@ PYTHON := $(VENV)/bin/python
 TESTBED := $(VENV)/bin/testbed
 PYTHON_STAMP := $(VENV)/.synced
 SOURCES := testbed broker_grpc protos experiments
+EXAMPLES := $(wildcard docs/examples/*)
+EXAMPLE_PROTOS := $(wildcard docs/examples/*/*/*.proto)
 SHELL_SCRIPTS := .ci/run $(shell grep -lsE '^\#!/bin/(ba)?sh' scripts/*)
 WORKERS ?= 2
 
@@ -48,13 +50,15 @@ spark-archive: $(PYTHON_STAMP) ## Java class archive: Spark starts in half the t
 .PHONY: proto proto-if-needed proto-check
 proto: $(PYTHON_STAMP) ## Python code from protos/*.proto
 	@$(PYTHON) -m protos.generate
+	@$(PYTHON) -m protos.generate $(EXAMPLE_PROTOS)
 
 # The generated code is committed, so a fresh clone has nothing to do; an edited .proto does.
 proto-if-needed: $(PYTHON_STAMP)
 	@$(PYTHON) -m protos.generate --check >/dev/null 2>&1 || $(MAKE) proto
 
-proto-check: $(PYTHON_STAMP) ## fails when the committed generated code is not what protos/*.proto gives
+proto-check: $(PYTHON_STAMP) ## fails when the committed generated code is not what the .proto files give
 	@$(PYTHON) -m protos.generate --check
+	@$(PYTHON) -m protos.generate --check $(EXAMPLE_PROTOS)
 
 # ---- the main job -----------------------------------------------------------------------------------------
 
@@ -91,7 +95,7 @@ format: $(PYTHON_STAMP) ## ruff: repair what lint would complain about
 	ruff format .
 
 types: $(PYTHON_STAMP) ## mypy, strict
-	mypy $(SOURCES)
+	mypy $(SOURCES) $(EXAMPLES)
 
 imports: $(PYTHON_STAMP) ## import-linter: the one-way arrows of docs/architecture.md
 	lint-imports --no-cache
@@ -104,7 +108,7 @@ shell: ## shellcheck
 .PHONY: clean distclean
 clean: ## remove caches; keeps .venv, results and the kernel
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist spark-warehouse artifacts
-	find $(SOURCES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(SOURCES) $(EXAMPLES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## clean, and remove .venv
 	rm -rf $(VENV)

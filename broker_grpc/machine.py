@@ -19,7 +19,8 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from protos.messages import Envelope, Publication
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
 from protos.records import LogEvent
 
 PeerKind = Literal["broker", "client"]

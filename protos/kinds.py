@@ -1,4 +1,5 @@
-"""The registry of kinds of log records. eventlog.proto has the project's own; another package adds its own:
+"""The registry of kinds of log records. eventlog.proto has what several protocols share; a protocol adds its
+own, that of another package with numbers from 1000 on, one of this project's (`own`) from 500 to 999:
 
 RUMOUR_HEARD = register(1000, "RUMOUR_HEARD", "gossip")
 ... LogEvent(kind=RUMOUR_HEARD, peer=peer)
@@ -18,10 +19,10 @@ _claims = Claims("record kind", OWN, PLUGINS, r"[A-Z][A-Z0-9_]*")
 _holders: dict[tuple[int, str], str] = {}
 
 
-def register(number: int, name: str, protocol: str) -> PluginKind:
+def register(number: int, name: str, protocol: str, *, own: bool = False) -> PluginKind:
     """Raises RegistrationError for a number or name that is taken or not allowed. Twice the same is once."""
     if _holders.get((number, name)) != protocol:
-        _add(number, name, protocol, builtin=False)
+        _add(number, name, protocol, builtin=own)
     return PluginKind(name)
 
 

@@ -31,7 +31,7 @@ from broker_grpc.machine import Answered, Delivered, Effect, Effects
 from broker_grpc.process.clock import RunClock
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.tls import TlsFiles
-from protos.messages import Value
+from protos.content_messages import Value
 
 HIGH_WATER = 1000  # messages on their way out, above which `publish` waits
 LOG_FLUSH_S = 1.0

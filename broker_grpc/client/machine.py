@@ -40,24 +40,18 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
-from protos.messages import (
-    Ack,
+from protos.body import Body, Envelope
+from protos.content_messages import Value
+from protos.contentbased_messages import (
     Advertisement,
-    Body,
-    Envelope,
-    MigrationAbort,
-    MigrationOrder,
-    MigrationResume,
-    PingRequest,
-    ProbeAnswer,
     Publication,
-    Refusal,
     Subscription,
     Unadvertisement,
     Unsubscription,
-    Value,
 )
+from protos.core_messages import Ack, ProbeAnswer, Refusal
 from protos.records import Kind, LogEvent
+from protos.relocation_messages import MigrationAbort, MigrationOrder, MigrationResume, PingRequest
 
 __all__ = ["ClientMachine", "ClientOptions"]
 

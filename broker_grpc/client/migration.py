@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from protos.messages import (
-    Advertisement,
+from protos.contentbased_messages import Advertisement, Unadvertisement
+from protos.relocation_messages import (
     MigrationAbort,
     MigrationAdvertisement,
     MigrationOrder,
     MigrationPaused,
     MigrationResume,
-    Unadvertisement,
 )
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protos.messages import BrokerRtt, PingAnswer, PingRequest, Probe, ProbeAnswer
+from protos.core_messages import Probe, ProbeAnswer
+from protos.relocation_messages import BrokerRtt, PingAnswer, PingRequest
 
 if TYPE_CHECKING:
     from broker_grpc.client.machine import ClientMachine

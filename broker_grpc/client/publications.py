@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from broker_grpc.client.state import DuplicateWindow, Waiting
 from broker_grpc.content.language import format_publication
 from broker_grpc.machine import Delivered, Log, Send
+from protos.body import Envelope
+from protos.content_messages import Value
+from protos.contentbased_messages import Publication
 from protos.envelope import encoded_size, publication_size
-from protos.messages import Envelope, Publication, Value
 from protos.records import LogEvent
 
 if TYPE_CHECKING:

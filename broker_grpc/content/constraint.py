@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_grpc.content.predicates import holds, is_text
-from protos.messages import Operator, Predicate, Value
+from protos.content_messages import Operator, Predicate, Value
 
 _BOUNDS = {Operator.LT, Operator.LE, Operator.GT, Operator.GE}
 

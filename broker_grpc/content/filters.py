@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from broker_grpc.content.constraint import Constraint
 from broker_grpc.content.predicates import MAX_PREDICATES, TESTS, check_class, check_predicate, is_text
 from broker_grpc.errors import LimitExceeded
-from protos.messages import Operator, Predicate, Value
+from protos.content_messages import Operator, Predicate, Value
 
 Test = tuple[str, Callable[[Value, Value], object], Value]
 Key = tuple[tuple[str, int, bool, Value], ...]

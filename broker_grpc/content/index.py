@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from broker_grpc.content.covering import covers, intersects
 from broker_grpc.content.filters import Filter, Key, Pair, Test
 from broker_grpc.content.intervals import Intervals
-from protos.messages import Operator, Value
+from protos.content_messages import Operator, Value
 
 Get = Callable[[str], Value | None]
 

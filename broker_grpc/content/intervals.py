@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broker_grpc.content.filters import Filter, Key
-from protos.messages import Value
+from protos.content_messages import Value
 
 if TYPE_CHECKING:
     from broker_grpc.content.index import Node

@@ -25,7 +25,7 @@ from broker_grpc.content.predicates import (
     is_text,
 )
 from broker_grpc.errors import LanguageError, LimitExceeded
-from protos.messages import Operator, Predicate, Value
+from protos.content_messages import Operator, Predicate, Value
 
 MAX_LENGTH = 64 * 1024
 

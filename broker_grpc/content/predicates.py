@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 
 from broker_grpc.errors import LanguageError, LimitExceeded
-from protos.messages import Operator, Predicate, Value
+from protos.content_messages import Operator, Predicate, Value
 
 MAX_PREDICATES = 64
 MAX_ATTRIBUTES = 128

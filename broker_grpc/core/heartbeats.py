@@ -6,7 +6,8 @@ from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.outbox import Outbox
 from broker_grpc.machine import CloseLink
-from protos.messages import Envelope, Heartbeat, HeartbeatAnswer
+from protos.body import Envelope
+from protos.core_messages import Heartbeat, HeartbeatAnswer
 
 
 class Heartbeats:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from broker_grpc.core.links import Peer
 from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
-from protos.messages import Body, Envelope, Publication, Value
+from protos.body import Body, Envelope
+from protos.content_messages import Value
+from protos.contentbased_messages import Publication
 
 
 class Hooks:

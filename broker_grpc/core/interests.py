@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from broker_grpc.content.filters import Filter
 from broker_grpc.errors import DuplicateError, LanguageError, LimitExceeded, NotFoundError
-from protos.messages import Predicate, Value
+from protos.content_messages import Predicate, Value
 
 TOPIC = "class"  # the attribute that names the topic
 

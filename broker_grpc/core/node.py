@@ -31,19 +31,10 @@ from broker_grpc.machine import (
     Status,
     Stimulus,
 )
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Publication
+from protos.core_messages import Ack, Heartbeat, HeartbeatAnswer, Hello, Probe, ProbeAnswer, Refusal
 from protos.envelope import TYPE_OF, encoded_size
-from protos.messages import (
-    Ack,
-    Body,
-    Envelope,
-    Heartbeat,
-    HeartbeatAnswer,
-    Hello,
-    Probe,
-    ProbeAnswer,
-    Publication,
-    Refusal,
-)
 from protos.records import LogEvent
 
 Action = Callable[[Peer, Envelope, Any], None]

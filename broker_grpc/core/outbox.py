@@ -12,14 +12,10 @@ from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.monitor import Monitor
 from broker_grpc.core.queues import OutputQueue
 from broker_grpc.machine import CloseLink, Copies, Effects, Log, Send
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Publication
+from protos.core_messages import Ack, Refusal
 from protos.envelope import TYPE_OF, encoded_size
-from protos.messages import (
-    Ack,
-    Body,
-    Envelope,
-    Publication,
-    Refusal,
-)
 from protos.records import LogEvent
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from broker_grpc.core.links import Peer
 from broker_grpc.core.options import BrokerOptions
-from protos.messages import Envelope, Publication
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
 
 
 class Arrival(NamedTuple):

@@ -6,8 +6,9 @@ from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
 from protos.bodies import SENDER_OF
+from protos.body import Body
+from protos.contentbased_messages import Publication
 from protos.envelope import TYPE_OF
-from protos.messages import Body, Publication
 
 
 def check_sender(sender: PeerKind, body: Body) -> None:

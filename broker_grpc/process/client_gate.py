@@ -9,7 +9,7 @@ from broker_grpc.process.gate import Gate
 from broker_grpc.process.handshake import check_identity
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.transport import AcceptedStream
-from protos.messages import Hello
+from protos.core_messages import Hello
 
 
 class ClientGate(Gate):

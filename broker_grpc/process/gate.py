@@ -11,7 +11,7 @@ from broker_grpc.process.handshake import check_taken, log_hellos, read_hello, r
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.session import Session
 from broker_grpc.process.transport import AcceptedStream, StreamLost
-from protos.messages import Hello
+from protos.core_messages import Hello
 
 
 class Gate:

@@ -18,9 +18,10 @@ from broker_grpc.machine import PeerKind
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.session import Session
 from broker_grpc.process.transport import Stream, StreamLost
+from protos.body import Envelope
+from protos.core_messages import Hello, Refusal
+from protos.core_messages import PeerKind as WireKind
 from protos.envelope import VERSION, MalformedEnvelope, UnknownMessage, decode, encode, encoded_size
-from protos.messages import Envelope, Hello, Refusal
-from protos.messages import PeerKind as WireKind
 from protos.records import LogEvent
 
 WIRE_KIND: dict[PeerKind, WireKind] = {"broker": WireKind.BROKER, "client": WireKind.CLIENT}

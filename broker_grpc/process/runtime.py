@@ -34,8 +34,10 @@ from broker_grpc.process.clock import RunClock
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.session import Session
 from broker_grpc.process.stopwatch import Stopwatch
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
+from protos.core_messages import Refusal
 from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode, request_of
-from protos.messages import Envelope, Publication, Refusal
 from protos.records import LogEvent
 
 NO_TIMER = 1 << 63

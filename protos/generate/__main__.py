@@ -6,12 +6,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from protos.generate.modules import write_all_messages, write_builtin, write_messages, write_records
+from protos.generate.modules import write_builtin, write_messages, write_records
 from protos.generate.schema import OPTIONS, ROOT, Schema, SchemaError, run_protoc
 
 HERE = ROOT / "protos"
 RECORDS = ("protos/eventlog.proto", "protos/run.proto")
 NO_MESSAGES = {OPTIONS, "protos/wire.proto", *RECORDS}
+
+Files = dict[Path, bytes]  # generated: where, and what
 
 
 def generate(out: Path) -> None:
@@ -26,25 +28,30 @@ def generate(out: Path) -> None:
     target = out / "protos"
     for file in protocols:
         (target / f"{Path(file.name).stem}_messages.py").write_text(write_messages(schema, file))
-    (target / "messages.py").write_text(write_all_messages(protocols))
     (target / "builtin.py").write_text(write_builtin(protocols))
     (target / "records.py").write_text(write_records(*(schema.file(name) for name in RECORDS)))
 
 
-def generate_beside(path: Path) -> list[Path]:
-    """The code of another package's .proto file; returns what was written."""
+def own_files() -> Files:
+    with tempfile.TemporaryDirectory() as scratch:
+        generate(Path(scratch))
+        return {HERE / path.name: path.read_bytes() for path in (Path(scratch) / "protos").iterdir()}
+
+
+def files_beside(path: Path) -> Files:
+    """The code of another package's .proto file."""
     path = path.resolve()
     if not path.is_file():
         raise SchemaError(f"there is no file {path}")
     root = import_root(path.parent)
     name = path.relative_to(root).as_posix()
+    protobuf, messages = (path.with_name(f"{path.stem}_{end}.py") for end in ("pb2", "messages"))
     with tempfile.TemporaryDirectory() as scratch:
         schema = Schema(root, [name], Path(scratch))
         written = write_messages(schema, schema.file(name))
-        schema.write_protobuf(root, stubs=False)
-    messages = path.with_name(f"{path.stem}_messages.py")
-    messages.write_text(written)
-    return [path.with_name(f"{path.stem}_pb2.py"), messages]
+        schema.write_protobuf(Path(scratch), stubs=False)
+        made = Path(scratch) / protobuf.relative_to(root)
+        return {protobuf: made.read_bytes(), messages: written.encode()}
 
 
 def import_root(folder: Path) -> Path:
@@ -54,18 +61,17 @@ def import_root(folder: Path) -> Path:
     return folder
 
 
-def update(check: bool) -> int:
-    with tempfile.TemporaryDirectory() as scratch:
-        generate(Path(scratch))
-        fresh = {path.name: path.read_bytes() for path in (Path(scratch) / "protos").iterdir()}
-    stale = [name for name, data in sorted(fresh.items()) if not is_current(HERE / name, data)]
-    for name in stale:
+def update(fresh: Files, check: bool, repair: str) -> bool:
+    """Write what is out of date, or only name it; returns whether anything is out of date after that."""
+    stale = [path for path, data in sorted(fresh.items()) if not is_current(path, data)]
+    for path in stale:
+        shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
         if check:
-            print(f"protos/{name} is out of date: run `make proto`", file=sys.stderr)
+            print(f"{shown} is out of date: run `{repair}`", file=sys.stderr)
         else:
-            (HERE / name).write_bytes(fresh[name])
-            print(f"wrote protos/{name}")
-    return 1 if check and stale else 0
+            path.write_bytes(fresh[path])
+            print(f"wrote {shown}")
+    return check and bool(stale)
 
 
 def is_current(path: Path, data: bytes) -> bool:
@@ -73,16 +79,17 @@ def is_current(path: Path, data: bytes) -> bool:
 
 
 def main(arguments: list[str]) -> int:
+    check = arguments[:1] == ["--check"]
+    others = arguments[1:] if check else arguments
     try:
-        if not arguments or arguments == ["--check"]:
-            return update(check=bool(arguments))
-        for argument in arguments:
-            for path in generate_beside(Path(argument)):
-                print(f"wrote {path}")
+        if not others:
+            return update(own_files(), check, "make proto")
+        return max(
+            update(files_beside(Path(other)), check, f"python -m protos.generate {other}") for other in others
+        )
     except SchemaError as error:
         print(error, file=sys.stderr)
         return 1
-    return 0
 
 
 if __name__ == "__main__":

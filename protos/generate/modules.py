@@ -89,21 +89,6 @@ def _foreign(file: FileDescriptor, messages: list[Descriptor]) -> list[str]:
     return [f"from {name}_messages import {', '.join(sorted(wanted[name]))}" for name in sorted(wanted)]
 
 
-# ---------------------------------------------------------------- messages.py
-
-
-def write_all_messages(files: list[FileDescriptor]) -> str:
-    lines = [
-        HEADER.format(sources="all .proto files"),
-        "from protos.body import Body as Body, Envelope as Envelope",
-    ]
-    for file in files:
-        names = [*file.enum_types_by_name, *file.message_types_by_name]
-        lines += [f"from {module_of(file)}_messages import ("]
-        lines += [f"    {name} as {name}," for name in sorted(names)] + [")"]
-    return "\n".join([*lines, ""])
-
-
 # ---------------------------------------------------------------- builtin.py
 
 

@@ -12,7 +12,7 @@ import click
 from testbed.cli.client_options import Connection, client_options, is_address
 
 if TYPE_CHECKING:
-    from protos.messages import Value
+    from protos.content_messages import Value
 
     Attributes = dict[str, Value]
 

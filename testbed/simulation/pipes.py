@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from broker_grpc.machine import PeerKind, Stimulus
-from protos.messages import Envelope
+from protos.body import Envelope
 from protos.records import LogEvent
 from testbed.simulation.agenda import Call
 from testbed.simulation.tcp import End

@@ -25,8 +25,9 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
 from protos.envelope import TYPE_OF, encoded_size
-from protos.messages import Envelope, Publication
 from protos.records import LogEvent
 from testbed.run.stimuli import Look
 from testbed.simulation.agenda import Agenda

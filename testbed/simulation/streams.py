@@ -11,9 +11,10 @@ from broker_grpc.core.crossing import is_overtaken, taken, takes_over
 from broker_grpc.core.limits import PATIENCE_AT_END_US, Limits
 from broker_grpc.errors import DuplicateError, ProtocolError
 from broker_grpc.machine import PeerDown, PeerKind, PeerUp
+from protos.body import Envelope
+from protos.core_messages import Hello
+from protos.core_messages import PeerKind as WireKind
 from protos.envelope import VERSION, encoded_size
-from protos.messages import Envelope, Hello
-from protos.messages import PeerKind as WireKind
 from protos.records import LogEvent
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.carrier import Carrier

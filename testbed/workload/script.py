@@ -14,7 +14,7 @@ from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import parse_filter
 from broker_grpc.machine import Answered, DeadlineReached, Effects, Stimulus
-from protos.messages import Envelope
+from protos.body import Envelope
 from testbed.topology.plan import Client, SubscriptionPlan
 from testbed.workload.schedule import offsets_us
 from testbed.workload.sources import Attributes, advertisements, publications

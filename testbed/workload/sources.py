@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_grpc.content.language import parse_publication
 from broker_grpc.errors import BrokerError
-from protos.messages import Value
+from protos.content_messages import Value
 from testbed.errors import InputError, did_you_mean
 from testbed.topology.plan import PublicationPlan
 from testbed.topology.seeding import Draw

@@ -12,7 +12,7 @@ import datetime
 import math
 from collections.abc import Iterator
 
-from protos.messages import Value
+from protos.content_messages import Value
 from testbed.topology.seeding import Draw
 from testbed.workload.quantiles import Quantiles, mix
 

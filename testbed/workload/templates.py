@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from broker_grpc.content.language import parse_filter
 from broker_grpc.errors import BrokerError
-from protos.messages import Value
+from protos.content_messages import Value
 from testbed.errors import InputError, did_you_mean
 from testbed.topology.seeding import Draw
 from testbed.workload import stock

@@ -19,7 +19,10 @@ from typing import Any
 
 import grpc
 
-from protos import messages as m
+from protos.body import Envelope
+from protos.content_messages import Operator, Predicate
+from protos.contentbased_messages import Advertisement, Publication, Subscription
+from protos.core_messages import Heartbeat, Hello, PeerKind
 from protos.envelope import decode, encode, encoded_size
 
 DATA = Path(__file__).parent / "data"
@@ -28,35 +31,35 @@ BYTES: dict[str, Counter[str]] = {}
 IDENTITY: Any = lambda data: data  # noqa: E731
 
 
-def put(who: str, envelope: m.Envelope) -> bytes:
+def put(who: str, envelope: Envelope) -> bytes:
     TRUTH.setdefault(who, Counter())[envelope.body.type] += 1
     BYTES.setdefault(who, Counter())[envelope.body.type] += encoded_size(envelope)
     return encode(envelope)
 
 
-def traffic(who: str, peer_kind: m.PeerKind, count: int, seed: int) -> list[m.Envelope]:
+def traffic(who: str, peer_kind: PeerKind, count: int, seed: int) -> list[Envelope]:
     rng = random.Random(seed)
-    out = [m.Envelope(m.Hello(who, peer_kind, 1, 1), 0, 0, 1)]
+    out = [Envelope(Hello(who, peer_kind, 1, 1), 0, 0, 1)]
     for i in range(count):
         kind = rng.choice(["publication"] * 5 + ["subscription", "heartbeat", "advertisement"])
-        out.append(m.Envelope(body(kind, who, i, rng), rng.randint(0, 9), 0, 1))
+        out.append(Envelope(body(kind, who, i, rng), rng.randint(0, 9), 0, 1))
     return out
 
 
 def body(kind: str, who: str, i: int, rng: random.Random) -> Any:
     predicates = (
-        m.Predicate("class", m.Operator.EQ, "STOCK"),
-        m.Predicate("price", m.Operator.GT, rng.random()),
+        Predicate("class", Operator.EQ, "STOCK"),
+        Predicate("price", Operator.GT, rng.random()),
     )
     if kind == "publication":
         size = rng.choice([0, 10, 200, 1500]) if i % 60 else 20_000
         attributes = {"class": "STOCK", "price": rng.random()}
-        return m.Publication(f"{who}:{i}", who, "a1", 1_000_000 + i, attributes, bytes(rng.randbytes(size)))
+        return Publication(f"{who}:{i}", who, "a1", 1_000_000 + i, attributes, bytes(rng.randbytes(size)))
     if kind == "subscription":
-        return m.Subscription(f"s{i}", who, predicates)
+        return Subscription(f"s{i}", who, predicates)
     if kind == "advertisement":
-        return m.Advertisement(f"a{i}", who, predicates)
-    return m.Heartbeat(i)
+        return Advertisement(f"a{i}", who, predicates)
+    return Heartbeat(i)
 
 
 class Server(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -70,13 +73,13 @@ class Server(grpc.GenericRpcHandler):  # type: ignore[misc]
         incoming = aiter(requests)
         first = decode(await anext(incoming))
         peer = first.body.id  # type: ignore[union-attr]
-        for envelope in traffic(self.name, m.PeerKind.BROKER, 40, len(peer)):
+        for envelope in traffic(self.name, PeerKind.BROKER, 40, len(peer)):
             yield put(f"{self.name}>{peer}", envelope)
         async for _ in incoming:
             pass
 
 
-async def talk(port: int, path: str, who: str, kind: m.PeerKind, count: int, peer: str) -> None:
+async def talk(port: int, path: str, who: str, kind: PeerKind, count: int, peer: str) -> None:
     own_connection = [("grpc.use_local_subchannel_pool", 1)]
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=own_connection) as channel:
         call = channel.stream_stream(path, IDENTITY, IDENTITY)()
@@ -111,8 +114,8 @@ async def main() -> None:
         assert tcpdump.stderr is not None
         while "listening on" not in tcpdump.stderr.readline():
             pass
-        overlay = talk(port, "/testbed.broker.Overlay/Link", "A", m.PeerKind.BROKER, 120, "B")
-        client = talk(port, "/testbed.broker.PubSub/Connect", "c1", m.PeerKind.CLIENT, 30, "B")
+        overlay = talk(port, "/testbed.broker.Overlay/Link", "A", PeerKind.BROKER, 120, "B")
+        client = talk(port, "/testbed.broker.PubSub/Connect", "c1", PeerKind.CLIENT, 30, "B")
         await asyncio.gather(overlay, client)
         await server.stop(None)
         await asyncio.sleep(1)

@@ -142,14 +142,15 @@ def test_tls_is_recognised(tmp_path: Path) -> None:
 
 
 def test_ports_used_twice_are_two_connections(tmp_path: Path) -> None:
-    from protos import messages as m
+    from protos.body import Envelope
+    from protos.core_messages import Heartbeat
     from protos.envelope import encode
 
     talks = []
     for number in range(2):
         talk = Talk(("10.0.0.1", 40000), ("10.0.0.2", 5000), isn=1000 + number * 500_000)
         for beat in range(3):
-            message = encode(m.Envelope(m.Heartbeat(beat), 0, 0, 1))
+            message = encode(Envelope(Heartbeat(beat), 0, 0, 1))
             talk.say(1_000_000 * (number * 10 + beat + 1), message, by_client=True)
         talks.append(talk)
     write_capture(tmp_path / "a.pcap", talks)

@@ -28,17 +28,16 @@ from broker_grpc.machine import (
     unfolded,
 )
 from broker_grpc.protocols.contentbased.broker import Broker
-from protos.envelope import decode, encode
-from protos.messages import (
-    Ack,
+from protos.body import Body, Envelope
+from protos.contentbased_messages import (
     Advertisement,
-    Body,
-    Envelope,
     Publication,
     Subscription,
     Unadvertisement,
     Unsubscription,
 )
+from protos.core_messages import Ack
+from protos.envelope import decode, encode
 from protos.records import LogEvent
 
 Pair = tuple[str, str]

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import strategies as st
 
 from broker_grpc.content.filters import Filter
-from protos.messages import Operator, Predicate
+from protos.content_messages import Operator, Predicate
 
 NUMBERS = [-1, 0, 0.5, 1, 1.0, 2, 2.5, 3]
 # Between and beyond the operands, so that an open interval has a witness in the domain.

@@ -27,9 +27,11 @@ from broker_grpc.machine import (
 )
 from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.registry import machine_of
-from protos import messages
+from protos.body import Envelope
+from protos.content_messages import Operator, Predicate
+from protos.contentbased_messages import Advertisement, Publication, Subscription
+from protos.core_messages import Ack
 from protos.envelope import TYPE_OF, encode
-from protos.messages import Advertisement, Envelope, Operator, Predicate, Publication, Subscription
 
 EXAMPLES = int(os.environ.get("BROKER_EXAMPLES", "40"))
 PEERS = ["B2", "B3", "c", "d", "ghost"]
@@ -163,7 +165,7 @@ def test_a_client_survives_any_message(stimuli: list[Any]) -> None:
     client.start(0)
     client.handle(0, PeerUp("B1", "broker"))
     client.advertise(0, parse_filter("[class,eq,'A']"))
-    client.handle(0, Received("B1", Envelope(messages.Ack("a1"), 0, 1)))
+    client.handle(0, Received("B1", Envelope(Ack("a1"), 0, 1)))
     client.subscribe(0, parse_filter("[class,eq,'A']"))
     client.publish(0, {"class": "A"})
     drive(client, stimuli, dict.fromkeys(["B1", "B2", "B3"], "broker"))

@@ -20,18 +20,15 @@ from broker_grpc.machine import (
     Received,
     Send,
 )
-from protos.messages import (
-    Ack,
-    Envelope,
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
+from protos.core_messages import Ack, Probe, ProbeAnswer, Refusal
+from protos.relocation_messages import (
     MigrationAbort,
     MigrationOrder,
     MigrationResume,
     PingAnswer,
     PingRequest,
-    Probe,
-    ProbeAnswer,
-    Publication,
-    Refusal,
 )
 from tests.broker_core.fifo_network import Network
 

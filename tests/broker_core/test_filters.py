@@ -14,7 +14,7 @@ from broker_grpc.content.filters import Filter, matches
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import LanguageError, LimitExceeded
-from protos.messages import Operator, Predicate, Value
+from protos.content_messages import Operator, Predicate, Value
 from tests.broker_core.filter_strategies import (
     NUMBER_DOMAIN,
     WORD_DOMAIN,

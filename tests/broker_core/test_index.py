@@ -13,7 +13,7 @@ from broker_grpc.content.covering import covers, intersects
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.index import MANY, FilterIndex
 from broker_grpc.content.language import parse_filter
-from protos.messages import Operator, Predicate
+from protos.content_messages import Operator, Predicate
 from tests.broker_core.filter_strategies import confused, filters, numeric, publications, textual
 
 any_filter = filters(st.one_of(numeric, textual, confused), most=5)

@@ -20,7 +20,7 @@ from broker_grpc.content.language import (
 )
 from broker_grpc.content.predicates import check_attributes
 from broker_grpc.errors import BrokerError, LanguageError, LimitExceeded
-from protos.messages import Operator, Predicate
+from protos.content_messages import Operator, Predicate
 from tests.broker_core.filter_strategies import filters, publications
 
 

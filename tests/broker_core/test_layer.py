@@ -14,16 +14,9 @@ from broker_grpc.machine import DeadlineReached, PeerDown, PeerUp, Received, Sen
 from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.protocols.contentbased.layer import LayerHost
 from broker_grpc.registry import machine_of
-from protos.messages import (
-    Advertisement,
-    Envelope,
-    Publication,
-    RelocationAnswer,
-    RelocationRequest,
-    Subscription,
-    Trace,
-    TraceResult,
-)
+from protos.body import Envelope
+from protos.contentbased_messages import Advertisement, Publication, Subscription, Trace
+from protos.relocation_messages import RelocationAnswer, RelocationRequest, TraceResult
 
 STOCK = parse_filter("[class,eq,STOCK]").predicates
 

@@ -10,18 +10,17 @@ from broker_grpc.core.links import hello_incarnation, process_incarnation
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import CloseLink, Log, PeerUp, Received, Rejected, Send
 from broker_grpc.protocols.contentbased.broker import Broker
-from protos.messages import (
+from protos.body import Envelope
+from protos.content_messages import Operator, Predicate
+from protos.contentbased_messages import (
     Advertisement,
     DiscoveryRequest,
-    Envelope,
-    Operator,
-    Predicate,
     Publication,
-    Refusal,
-    RelocationRequest,
     Subscription,
     Unsubscription,
 )
+from protos.core_messages import Refusal
+from protos.relocation_messages import RelocationRequest
 from tests.broker_core.fifo_network import Network
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]

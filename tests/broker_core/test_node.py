@@ -24,26 +24,13 @@ from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.protocols.topicconnected.broker import TopicBroker
 from broker_grpc.protocols.topicconnected.coordinator import Coordinator
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Publication, Subscription, SyncComplete, Unsubscription
+from protos.core_messages import Ack, Heartbeat, HeartbeatAnswer, Hello, Probe, ProbeAnswer, Refusal
 from protos.envelope import encoded_size
-from protos.messages import (
-    Ack,
-    Body,
-    Envelope,
-    Heartbeat,
-    HeartbeatAnswer,
-    Hello,
-    OverlayReport,
-    Probe,
-    ProbeAnswer,
-    Publication,
-    Refusal,
-    RelocationRequest,
-    Subscription,
-    SyncComplete,
-    TopicInterest,
-    Unsubscription,
-)
 from protos.records import LogEvent
+from protos.relocation_messages import RelocationRequest
+from protos.topicconnected_messages import OverlayReport, TopicInterest
 
 S = 1_000_000
 PREDICATES = parse_filter("[class,eq,sport]").predicates

@@ -10,8 +10,9 @@ from broker_grpc.content.language import parse_filter
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import CloseLink, DeadlineReached, Log, PeerDown, PeerUp, Received, Send, unfolded
 from broker_grpc.protocols.contentbased.broker import Broker
+from protos.body import Envelope
+from protos.contentbased_messages import Advertisement, Publication, Subscription
 from protos.envelope import encoded_size, publication_size
-from protos.messages import Advertisement, Envelope, Publication, Subscription
 from protos.records import LogEvent
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from broker_grpc.content.language import format_filter, format_publication
-from protos.messages import Advertisement, Body, Envelope, Publication, Subscription
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Advertisement, Publication, Subscription
 from tests.broker_core.fifo_network import Network
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -14,8 +14,8 @@ from broker_grpc.core.limits import Limits
 from broker_grpc.process.handshake import hello, read_hello
 from broker_grpc.process.tls import TlsFiles
 from broker_grpc.process.transport import CONNECT, DialledStream
+from protos.body import Envelope
 from protos.envelope import VERSION, decode, encode
-from protos.messages import Envelope
 from protos.records import LogEvent
 from tests.broker_process.nursery import nursery
 from tests.ports import free_port

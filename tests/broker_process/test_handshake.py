@@ -12,9 +12,10 @@ from broker_grpc.errors import BrokerError
 from broker_grpc.machine import PeerKind
 from broker_grpc.process.handshake import check_hello, check_link, check_taken, hello
 from broker_grpc.process.session import Session
+from protos.body import Envelope
+from protos.core_messages import Ack, Hello, Refusal
+from protos.core_messages import PeerKind as WireKind
 from protos.envelope import VERSION, encode
-from protos.messages import Ack, Envelope, Hello, Refusal
-from protos.messages import PeerKind as WireKind
 
 NEIGHBOURS = {"B2": "10.0.0.2:5000", "B3": "10.0.0.3:5000"}
 

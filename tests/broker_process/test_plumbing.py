@@ -25,8 +25,11 @@ from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.session import Session
 from broker_grpc.process.transport import LINK, StreamLost
 from protos import broker_pb2 as pb
+from protos.body import Envelope
+from protos.content_messages import Operator, Predicate
+from protos.contentbased_messages import Publication, Subscription
+from protos.core_messages import Ack, Refusal
 from protos.envelope import VERSION, encode
-from protos.messages import Ack, Envelope, Operator, Predicate, Publication, Refusal, Subscription
 from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
 from tests.broker_process.flood_machine import FloodMachine
 

@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protos import contentbased_pb2 as pb
-from protos import messages as m
 from protos.bodies import BODY_TYPES
+from protos.contentbased_messages import Publication, Trace
 from protos.publication_wire import read_publication, write_publication
 
-TO_PROTOBUF = BODY_TYPES[m.Publication].to_protobuf
-FROM_PROTOBUF = BODY_TYPES[m.Publication].from_protobuf
+TO_PROTOBUF = BODY_TYPES[Publication].to_protobuf
+FROM_PROTOBUF = BODY_TYPES[Publication].from_protobuf
 
 text = st.text(max_size=300)
 value = st.one_of(text, st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False))
 publication = st.builds(
-    m.Publication,
+    Publication,
     text,
     text,
     text,
@@ -25,11 +25,11 @@ publication = st.builds(
     st.dictionaries(text, value),
     st.binary(max_size=300),
 )
-stock = m.Publication("p:1", "p", "a", 5, {"class": "STOCK", "price": 18.37, "volume": 6200, "low": -1}, b"x")
+stock = Publication("p:1", "p", "a", 5, {"class": "STOCK", "price": 18.37, "volume": 6200, "low": -1}, b"x")
 
 
 @given(publication)
-def test_protobuf_reads_what_we_write(sent: m.Publication) -> None:
+def test_protobuf_reads_what_we_write(sent: Publication) -> None:
     written = write_publication(sent)
     assert written is not None
     assert FROM_PROTOBUF(pb.Publication.FromString(written)) == sent
@@ -37,7 +37,7 @@ def test_protobuf_reads_what_we_write(sent: m.Publication) -> None:
 
 
 @given(publication)
-def test_we_read_what_protobuf_writes(sent: m.Publication) -> None:
+def test_we_read_what_protobuf_writes(sent: Publication) -> None:
     found = read_publication(TO_PROTOBUF(sent).SerializeToString())
     assert found is None or found == sent
 
@@ -58,9 +58,7 @@ def test_any_bytes_mean_to_us_what_they_mean_to_protobuf(data: bytes) -> None:
 
 @settings(max_examples=500)
 @given(publication, st.data())
-def test_damaged_publications_mean_what_they_mean_to_protobuf(
-    sent: m.Publication, data: st.DataObject
-) -> None:
+def test_damaged_publications_mean_what_they_mean_to_protobuf(sent: Publication, data: st.DataObject) -> None:
     written = bytearray(write_publication(sent) or b"")
     for _ in range(data.draw(st.integers(1, 4))):
         if written:
@@ -83,7 +81,7 @@ def agrees(data: bytes) -> None:
 
 def test_what_the_wire_cannot_carry_is_an_error() -> None:
     with pytest.raises(TypeError):
-        write_publication(m.Publication("p:1", attributes={"x": True}))
+        write_publication(Publication("p:1", attributes={"x": True}))
     with pytest.raises(ValueError, match="64 bits"):
-        write_publication(m.Publication("p:1", attributes={"x": 1 << 63}))
-    assert write_publication(m.Publication("p:1", trace=m.Trace(True))) is None
+        write_publication(Publication("p:1", attributes={"x": 1 << 63}))
+    assert write_publication(Publication("p:1", trace=Trace(True))) is None

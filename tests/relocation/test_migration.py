@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_grpc.core.options import BrokerOptions
-from protos.messages import Envelope
+from protos.body import Envelope
 from tests.relocation.scene import FIGURE_1, Scene
 
 STOCK = "[class,eq,'STOCK'],[symbol,eq,'{}']"

@@ -13,7 +13,9 @@ from broker_grpc.protocols.relocation.pop import Pop
 from broker_grpc.protocols.relocation.profile import LOCAL, PublisherProfileTable, closest_neighbour
 from broker_grpc.protocols.relocation.settings import PopSettings
 from broker_grpc.protocols.relocation.tagging import Tagger
-from protos.messages import Envelope, Publication, RelocationAnswer, RelocationRequest, TraceResult
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
+from protos.relocation_messages import RelocationAnswer, RelocationRequest, TraceResult
 from tests.relocation.scene import FIGURE_1, Scene
 
 YHOO = "[class,eq,'STOCK'],[symbol,eq,'YHOO']"

@@ -7,17 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from broker_grpc.machine import CloseLink, Log, OpenLink
-from protos.messages import (
-    Advertisement,
-    Body,
-    BrokerRtt,
-    BrokerTrace,
-    Envelope,
-    Publication,
-    Subscription,
-    Unsubscription,
-)
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Advertisement, Publication, Subscription, Unsubscription
 from protos.records import LogEvent
+from protos.relocation_messages import BrokerRtt, BrokerTrace
 from tests.scenario.ordered_network import OrderedNetwork
 
 # Of single messages, which are told when they are sent.

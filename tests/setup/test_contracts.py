@@ -27,9 +27,9 @@ VIOLATIONS = {
         "import time",
         "A machine touches no socket, no clock and no thread",
     ),
-    "broker_grpc/protocols/relocation/intruder.py": (
-        "import broker_grpc.protocols.topicconnected",
-        "A protocol knows those it builds on, never its rivals",
+    "broker_grpc/protocols/contentbased/intruder.py": (
+        "import broker_grpc.protocols.relocation.pop",
+        "Protocols build on each other one way",
     ),
     "broker_grpc/core/intruder.py": (
         "import broker_grpc.protocols.contentbased.broker",

@@ -50,6 +50,85 @@ def test_no_protocol_is_named_outside_its_folder(repository: Path) -> None:
     ] == []
 
 
+# ---------------------------------------------------------------- on what a protocol builds
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Modules, by their full names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def builds_on(init: ast.Module) -> set[str]:
+    """What the package of a protocol says: `BUILDS_ON = ("contentbased",)`; nothing where it says nothing."""
+    for node in init.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "BUILDS_ON":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def rivals(folder: Path) -> list[str]:
+    """Imports of protocols on which this one does not say that it builds."""
+    allowed = {folder.name} | builds_on(ast.parse((folder / "__init__.py").read_text("utf-8")))
+    return [
+        f"{path.name}: {module}"
+        for path in sorted(folder.rglob("*.py"))
+        for module in imported(ast.parse(path.read_text("utf-8")))
+        if module.startswith("broker_grpc.protocols.") and module.split(".")[2] not in allowed
+    ]
+
+
+# Spoken by every broker and client; and the client's side of migration.
+SHARED = {"core", "content", "contentbased"}
+ALSO = {"broker_grpc/client": {"relocation"}}
+
+
+def test_no_message_of_a_protocol_is_named_outside_its_folder(repository: Path) -> None:
+    found = [
+        (path.relative_to(repository), module.split(".")[1].removesuffix("_messages"))
+        for path in modules(repository)
+        for module in imported(ast.parse(path.read_text("utf-8")))
+        if re.match(r"protos\.\w+_messages\b", module)
+    ]
+    assert {protocol for _, protocol in found} >= SHARED
+    assert [
+        f"{path}: {protocol}"
+        for path, protocol in found
+        if protocol not in SHARED | ALSO.get(str(path.parent), set())
+    ] == []
+
+
+def test_a_protocol_knows_those_it_builds_on_and_never_its_rivals(repository: Path) -> None:
+    folders = [init.parent for init in (repository / "broker_grpc" / "protocols").glob("*/__init__.py")]
+    assert len(folders) > 2
+    assert {folder.name: rivals(folder) for folder in folders} == {folder.name: [] for folder in folders}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import broker_grpc.protocols.ring.table",
+        "from broker_grpc.protocols.ring.table import Table",
+        "from broker_grpc.protocols import ring",
+        "def late():\n    from broker_grpc.protocols.ring import table",
+    ],
+)
+def test_a_rival_is_noticed(tmp_path: Path, statement: str) -> None:
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""Trees."""\n')
+    (folder / "broker.py").write_text(statement + "\nimport broker_grpc.protocols.trees.settings\n")
+    assert len(rivals(folder)) == 1
+    (folder / "__init__.py").write_text('"""Trees."""\nBUILDS_ON = ("ring",)\n')
+    assert rivals(folder) == []
+
+
+# ---------------------------------------------------------------- names
+
+
 @pytest.mark.parametrize(
     ("source", "found"),
     [

@@ -10,7 +10,8 @@ import pytest
 from broker_grpc.core.config import BrokerProcessConfig, Neighbour, addresses_of
 from broker_grpc.machine import OpenLink, PeerUp, Received
 from broker_grpc.registry import machine_of
-from protos.messages import Envelope, OverlayOrder
+from protos.body import Envelope
+from protos.topicconnected_messages import OverlayOrder
 from testbed.run.configs import BrokerConfigs
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.simulator import Simulator

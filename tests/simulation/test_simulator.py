@@ -11,8 +11,10 @@ import pytest
 
 from broker_grpc.core.limits import SERVER_GRACE_US
 from broker_grpc.machine import Copies, Log, Send
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
+from protos.core_messages import Ack
 from protos.envelope import VERSION
-from protos.messages import Ack, Envelope, Publication
 from protos.records import LogEvent
 from testbed.run.deploy import prepare
 from testbed.run.engine import Options

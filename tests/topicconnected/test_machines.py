@@ -25,19 +25,10 @@ from broker_grpc.protocols.topicconnected.broker import TopicBroker
 from broker_grpc.protocols.topicconnected.components import is_topic_connected
 from broker_grpc.protocols.topicconnected.coordinator import Coordinator
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
-from protos.messages import (
-    Ack,
-    Body,
-    Envelope,
-    Farewell,
-    Heartbeat,
-    OverlayOrder,
-    OverlayReport,
-    Publication,
-    Subscription,
-    TopicInterest,
-    Unsubscription,
-)
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Publication, Subscription, Unsubscription
+from protos.core_messages import Ack, Heartbeat
+from protos.topicconnected_messages import Farewell, OverlayOrder, OverlayReport, TopicInterest
 
 S = 1_000_000
 

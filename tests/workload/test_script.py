@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 
 from broker_grpc.machine import DeadlineReached, Effects, PeerUp, Send
-from protos.messages import Ack, Body, Envelope, Publication, Subscription, Unsubscription
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Publication, Subscription, Unsubscription
+from protos.core_messages import Ack
 from testbed.topology.plan import Client, PublicationPlan, SubscriptionPlan
 from testbed.workload.script import ClientScript
 

@@ -9,7 +9,7 @@ import statistics
 import pytest
 
 from broker_grpc.content.language import parse_filter
-from protos.messages import Value
+from protos.content_messages import Value
 from testbed.workload import stock
 from testbed.workload.subscriptions import CALIBRATION, SINKS, filters
 

@@ -20,20 +20,19 @@ from broker_grpc.protocols.contentbased.layer import Layer
 from broker_grpc.protocols.contentbased.routekeeper import RouteKeeper
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from broker_grpc.protocols.contentbased.tables import Route
-from protos.envelope import publication_size
-from protos.messages import (
+from protos.body import Body, Envelope
+from protos.content_messages import Value
+from protos.contentbased_messages import (
     Advertisement,
-    Body,
     BrokerInformation,
     DiscoveryRequest,
-    Envelope,
     Publication,
     Subscription,
     SyncComplete,
     Unadvertisement,
     Unsubscription,
-    Value,
 )
+from protos.envelope import publication_size
 from protos.records import LogEvent
 
 

@@ -14,7 +14,8 @@ from broker_grpc.core.outbox import Outbox
 from broker_grpc.errors import DuplicateError, ProtocolError
 from broker_grpc.machine import CloseLink
 from broker_grpc.protocols.contentbased.routing import Routing
-from protos.messages import BrokerInformation, DiscoveryRequest, Envelope
+from protos.body import Envelope
+from protos.contentbased_messages import BrokerInformation, DiscoveryRequest
 
 REMEMBERED = 1024
 TREE = "tree:"

@@ -13,7 +13,8 @@ from typing import Protocol
 
 from broker_grpc.core.monitor import Monitor
 from broker_grpc.protocols.contentbased.routing import Routing, Told
-from protos.messages import Advertisement, Body, Envelope, Publication
+from protos.body import Body, Envelope
+from protos.contentbased_messages import Advertisement, Publication
 from protos.records import LogEvent
 
 

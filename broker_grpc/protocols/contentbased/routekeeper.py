@@ -16,15 +16,15 @@ from broker_grpc.errors import DuplicateError, LimitExceeded, NotFoundError, Pro
 from broker_grpc.protocols.contentbased.repair import Repair
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from broker_grpc.protocols.contentbased.tables import Route
-from protos.messages import (
-    Ack,
+from protos.body import Envelope
+from protos.contentbased_messages import (
     Advertisement,
-    Envelope,
     Subscription,
     SyncComplete,
     Unadvertisement,
     Unsubscription,
 )
+from protos.core_messages import Ack
 
 
 class RouteKeeper:

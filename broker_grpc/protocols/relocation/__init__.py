@@ -3,3 +3,5 @@
 Both are layers on the routing broker (see `contentbased.layer`) with the paper's three phases: trace
 publications, select a broker, migrate the publisher. Phase 3 is shared.
 """
+
+BUILDS_ON = ("contentbased",)  # protocols whose modules those here may import

@@ -11,13 +11,12 @@ from broker_grpc.protocols.relocation.layer import Relocation
 from broker_grpc.protocols.relocation.selection import BrokerStatistics, Tree, choose, estimates, survivors
 from broker_grpc.protocols.relocation.settings import GrapeSettings
 from broker_grpc.protocols.relocation.tracing import Session, own_trace, statistics
-from protos.messages import (
+from protos.body import Envelope
+from protos.contentbased_messages import Publication, Trace
+from protos.relocation_messages import (
     BrokerTrace,
-    Envelope,
     PingAnswer,
     PingRequest,
-    Publication,
-    Trace,
     TraceInformationAnswer,
     TraceInformationRequest,
 )

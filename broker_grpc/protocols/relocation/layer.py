@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from broker_grpc.protocols.contentbased.layer import LayerHost
 from broker_grpc.protocols.relocation.migration import Migration
-from protos.messages import Envelope, Publication
+from protos.body import Envelope
+from protos.contentbased_messages import Publication
 from protos.records import LogEvent
 
 

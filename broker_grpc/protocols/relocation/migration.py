@@ -27,8 +27,9 @@ import msgspec
 from broker_grpc.errors import ProtocolError
 from broker_grpc.protocols.contentbased.layer import LayerHost
 from broker_grpc.protocols.contentbased.moving import Moves
-from protos.messages import (
-    Envelope,
+from protos.body import Envelope
+from protos.records import LogEvent
+from protos.relocation_messages import (
     MigrationAbort,
     MigrationAdvertisement,
     MigrationComplete,
@@ -37,7 +38,6 @@ from protos.messages import (
     MigrationResume,
     MigrationUpdate,
 )
-from protos.records import LogEvent
 
 Path = tuple[str, ...]  # target first, source last
 

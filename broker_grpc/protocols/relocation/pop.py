@@ -11,7 +11,9 @@ from broker_grpc.protocols.relocation.layer import Relocation
 from broker_grpc.protocols.relocation.profile import LOCAL, PublisherProfileTable, closest_neighbour
 from broker_grpc.protocols.relocation.settings import PopSettings
 from broker_grpc.protocols.relocation.tagging import Tagger
-from protos.messages import Envelope, Publication, RelocationAnswer, RelocationRequest, Trace, TraceResult
+from protos.body import Envelope
+from protos.contentbased_messages import Publication, Trace
+from protos.relocation_messages import RelocationAnswer, RelocationRequest, TraceResult
 
 
 class Pending(msgspec.Struct):

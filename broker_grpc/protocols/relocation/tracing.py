@@ -6,7 +6,7 @@ import msgspec
 
 from broker_grpc.protocols.contentbased.layer import LayerHost
 from broker_grpc.protocols.relocation.selection import BrokerStatistics
-from protos.messages import BrokerTrace, NeighbourDelay
+from protos.relocation_messages import BrokerTrace, NeighbourDelay
 
 
 class Session(msgspec.Struct):

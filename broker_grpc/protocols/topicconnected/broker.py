@@ -21,24 +21,19 @@ from broker_grpc.core.timed import Timed
 from broker_grpc.errors import NotConformingError
 from broker_grpc.machine import CloseLink, Log, OpenLink, PeerKind
 from broker_grpc.protocols.topicconnected.settings import TopicBrokerSettings
-from protos.envelope import publication_size
-from protos.messages import (
-    Ack,
+from protos.body import Body, Envelope
+from protos.content_messages import Value
+from protos.contentbased_messages import (
     Advertisement,
-    Body,
-    Envelope,
-    Farewell,
-    Heartbeat,
-    OverlayOrder,
-    OverlayReport,
     Publication,
     Subscription,
-    TopicInterest,
     Unadvertisement,
     Unsubscription,
-    Value,
 )
+from protos.core_messages import Ack, Heartbeat
+from protos.envelope import publication_size
 from protos.records import LogEvent
+from protos.topicconnected_messages import Farewell, OverlayOrder, OverlayReport, TopicInterest
 
 Topics = frozenset[str]
 NOTHING: Topics = frozenset()

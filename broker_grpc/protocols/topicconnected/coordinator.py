@@ -21,15 +21,9 @@ from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.timed import Timed
 from broker_grpc.protocols.topicconnected.maintenance import Link, Maintenance, Round, link
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings
-from protos.messages import (
-    Body,
-    Envelope,
-    Farewell,
-    OverlayOrder,
-    OverlayReport,
-    TopicInterest,
-)
+from protos.body import Body, Envelope
 from protos.records import LogEvent
+from protos.topicconnected_messages import Farewell, OverlayOrder, OverlayReport, TopicInterest
 
 EPOCHS = 32  # bits of an epoch below the incarnation
 

@@ -11,7 +11,7 @@ import re
 
 from broker_grpc.content.language import reread_publication
 from broker_grpc.errors import BrokerError
-from protos.messages import Value
+from protos.content_messages import Value
 
 _NAME = r"[^\s,\[\]'\"]+"
 _TEXT = r"[^']*(?:''[^']*)*"

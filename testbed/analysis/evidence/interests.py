@@ -15,7 +15,7 @@ from functools import lru_cache
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import reread_filter
 from broker_grpc.errors import BrokerError
-from protos.messages import Value
+from protos.content_messages import Value
 
 FOREVER = 2**62
 

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from protos import messages as m
+from protos.body import Body, Envelope
+from protos.content_messages import Operator, Predicate
+from protos.contentbased_messages import Publication, Subscription
+from protos.core_messages import Hello, PeerKind
 from protos.envelope import encode, encoded_size
 from protos.records import CaptureFile, FlowCounter, LogEvent, Manifest, PortCounter, ProbeResult
 from testbed.analysis.sample.packets import Talk, write_capture
@@ -38,14 +41,14 @@ class Sample:
         process = self.events[node]
         process.append(LogEvent(t_us=t_us, n=len(process) + 1, node=node, kind=kind, **fields))  # type: ignore[arg-type]
 
-    def send(self, t_us: int, a: str, b: str, body: m.Body, hops: int = 0) -> None:
+    def send(self, t_us: int, a: str, b: str, body: Body, hops: int = 0) -> None:
         """A message between brokers: in the sender's log and on the wire."""
-        self.send_bytes(t_us, a, b, body.type, encode(m.Envelope(body, hops, 0, 1)))
+        self.send_bytes(t_us, a, b, body.type, encode(Envelope(body, hops, 0, 1)))
 
     def send_bytes(self, t_us: int, a: str, b: str, type: str, envelope: bytes) -> None:
         """The same for a message of any type, known here or not."""
         self.sent.append((t_us, a, b, envelope))
-        if type != m.Publication.type:
+        if type != Publication.type:
             self.log(a, t_us, "SENT", type=type, peer=b, bytes=len(envelope))
 
 
@@ -93,15 +96,15 @@ def _start(sample: Sample) -> None:
         sample.log(broker.id, EPOCH_US, "STARTED")
     for link in sample.plan.overlay:
         for a, b in ((link.a, link.b), (link.b, link.a)):
-            sample.send(EPOCH_US + 1_000, a, b, m.Hello(a, m.PeerKind.BROKER, 1, 1))
+            sample.send(EPOCH_US + 1_000, a, b, Hello(a, PeerKind.BROKER, 1, 1))
             sample.log(a, EPOCH_US + 50_000, "LINK_UP", peer=b)
-    predicates = (m.Predicate("class", m.Operator.EQ, "STOCK"), m.Predicate("price", m.Operator.GT, 10))
+    predicates = (Predicate("class", Operator.EQ, "STOCK"), Predicate("price", Operator.GT, 10))
     for client in sample.plan.clients[1:]:
         sample.log(client.id, EPOCH_US + 100_000, "CONNECTED", peer=client.broker)
         key = {"message": f"{client.id}-s1", "content": FILTER, "group": "low"}
         sample.log(client.id, EPOCH_US + 200_000, "SUBSCRIBED", **key)
         for a, b in _flood(sample.plan, client.broker):
-            sample.send(EPOCH_US + 150_000, a, b, m.Subscription(f"{client.id}-s1", client.id, predicates))
+            sample.send(EPOCH_US + 150_000, a, b, Subscription(f"{client.id}-s1", client.id, predicates))
     sample.log("harness", EPOCH_US + 5_000_000, "PHASE_READY", detail="settle")
     for broker in sample.plan.brokers:
         used = {"queue": 2, "input_utilisation": 0.25, "output_utilisation": 0.5, "memory_bytes": 50_000_000}
@@ -133,7 +136,7 @@ def _publish(sample: Sample, number: int, at: int) -> None:
     message, price = f"p1:{number}", 5 + number % 10 * 2  # three in ten are too cheap for the subscribers
     content = f"[class,'STOCK'],[price,{price}]"
     sample.log("p1", at, "PUBLISHED", message=message, content=content, published_us=at)
-    body = m.Publication(message, "p1", "p1-a1", at, {"class": "STOCK", "price": price}, b"x" * 100)
+    body = Publication(message, "p1", "p1-a1", at, {"class": "STOCK", "price": price}, b"x" * 100)
     hop = 2 * sample.plan.network.links[0].latency_us
     wanted = price > 10
     arrived = {"B1": (at, 0)}
@@ -142,7 +145,7 @@ def _publish(sample: Sample, number: int, at: int) -> None:
         left = arrived[a][0] + QUEUEING_US + MATCHING_US + SENDING_US
         hops = arrived[a][1] + 1
         arrived[b] = (left + hop, hops)
-        size = encoded_size(m.Envelope(body, hops, 0, 1))
+        size = encoded_size(Envelope(body, hops, 0, 1))
         known = {"peer": b, "message": message, "sending_us": SENDING_US, "hops": hops, "bytes": size}
         sample.log(a, left, "FORWARDED", type=body.type, **known)
         sample.send(left, a, b, body, hops)
@@ -156,7 +159,7 @@ def _process(sample: Sample, broker: str, at: int, hops: int, message: str, want
     for client in sample.plan.clients[1:]:
         if client.broker == broker and wanted:
             left = done + SENDING_US
-            sent = {"type": m.Publication.type, "message": message, "peer": client.id}
+            sent = {"type": Publication.type, "message": message, "peer": client.id}
             sample.log(broker, left, "NOTIFIED", sending_us=SENDING_US, bytes=150, **sent)
             published = int(sample.events["p1"][-1].published_us)
             known = {"message": message, "hops": hops, "group": "low", "published_us": published}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from protos import catalogue
+from protos.core_messages import Hello
 from protos.envelope import MalformedEnvelope, UnknownMessage, decode
-from protos.messages import Hello
 from protos.purposes import is_data
 from protos.records import Catalogue
 from protos.varint import decode_varint
