@@ -15,7 +15,7 @@ from testbed.reproduction.request import Request
 from testbed.reproduction.rows import KeptRows
 from testbed.reproduction.study import Case, Part
 from testbed.reproduction.verdict import Verdict, read_verdicts
-from testbed.reproduction.work import Workshop
+from testbed.reproduction.workshop import Workshop
 from testbed.sweep.run import Effort
 
 RESULTS = Path(__file__).parents[2] / "results"
