@@ -30,6 +30,7 @@ from broker_grpc.machine import Machine
 from protos.bodies import register
 from protos.body import BodyType
 from protos.records import PluginKind
+from protos.registration import RegistrationError
 
 GROUP = "pubsub_testbed.protocols"
 HERE = "broker_grpc.protocols"
@@ -101,12 +102,17 @@ class Registry:
     def __init__(self, plugs: Iterable[Plug]) -> None:
         self.broken: list[Broken] = []
         self.origins: dict[str, list[str]] = {}  # of each name; one that has two stands for nothing
+        self.disputes: list[str] = []  # messages or kinds of log records that two packages want
         self._entries: dict[str, Entry] = {}
         for plug in plugs:
             try:
                 entries = checked(plug.load())
                 for entry in entries:
                     register(*entry.bodies)
+            except RegistrationError as error:
+                self.disputes.append(f"{plug.origin} cannot be used: {error}")
+                self.broken.append(Broken(plug.name, plug.origin, str(error)))
+                continue
             except Exception as error:  # whatever a package does when it is imported
                 self.broken.append(Broken(plug.name, plug.origin, f"{type(error).__name__}: {error}"))
                 continue
@@ -141,6 +147,9 @@ class Registry:
             if named:
                 raise BrokerError(f"algorithm {name!r}: {named[0]}")
             raise UnknownProtocol(name, self.names(), self.broken)
+        if self.disputes and not origins[0].startswith(HERE):
+            # Which of the two was found first must not decide what a number on the wire means.
+            raise BrokerError(f"algorithm {name!r}: {'; '.join(self.disputes)}; remove one of the packages")
         return self._entries[name]
 
     def default(self) -> Entry:

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from broker_grpc.registry import registry
 from protos.records import Fidelity, Manifest
 from testbed.errors import TestbedError, explain
 from testbed.run.engine import Clock, Engine, Event, Options
@@ -76,6 +77,7 @@ def _fill(
     folder.create()
     reserve(folder.path)
     folder.plan.write_bytes(dump(plan))
+    registry()  # packages beside this one register their messages when they are found
     folder.write_catalogue()
     if source is not None:
         folder.topology.write_bytes(source.read_bytes())
