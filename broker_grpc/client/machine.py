@@ -41,14 +41,8 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from protos.body import Body, Envelope
+from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
-from protos.contentbased_messages import (
-    Advertisement,
-    Publication,
-    Subscription,
-    Unadvertisement,
-    Unsubscription,
-)
 from protos.core_messages import Ack, ProbeAnswer, Refusal
 from protos.records import Kind, LogEvent
 from protos.relocation_messages import MigrationAbort, MigrationOrder, MigrationResume, PingRequest

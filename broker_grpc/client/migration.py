@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from protos.contentbased_messages import Advertisement, Unadvertisement
+from protos.client_messages import Advertisement, Unadvertisement
 from protos.relocation_messages import (
     MigrationAbort,
     MigrationAdvertisement,

@@ -21,7 +21,7 @@ from broker_grpc.machine import (
     Send,
 )
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.core_messages import Ack, Probe, ProbeAnswer, Refusal
 from protos.relocation_messages import (
     MigrationAbort,

@@ -11,7 +11,7 @@ import pytest
 from broker_grpc.protocols.relocation.grape import Grape
 from broker_grpc.protocols.relocation.settings import GrapeSettings
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.envelope import encoded_size
 from protos.relocation_messages import PingRequest, TraceInformationAnswer, TraceInformationRequest
 from tests.relocation.scene import FIGURE_1, Scene
