@@ -182,7 +182,7 @@ def test_the_publisher_is_asked_for_ping_times() -> None:
 
 def test_a_silent_publisher_does_not_stop_the_selection() -> None:
     scene = clustered(prioritise="delay", weight=100)
-    scene.publishers["P"]._pings.asked = lambda peer, request: None  # type: ignore[method-assign,assignment]
+    scene.publishers["P"].handlers[PingRequest] = lambda peer, envelope, body: None
     publish(scene, 10)
     assert scene.net.events("SELECTED") == []
     scene.net.advance(60_000_000)
