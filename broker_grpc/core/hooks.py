@@ -8,8 +8,8 @@ from broker_grpc.core.links import Peer
 from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
 from protos.body import Body, Envelope
+from protos.client_messages import Publication
 from protos.content_messages import Value
-from protos.contentbased_messages import Publication
 
 
 class Hooks:
