@@ -5,16 +5,12 @@ python -m benchmarks.grape_selection
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "relocation"))
-import transcription
-
 from broker_grpc.protocols.relocation.selection import BrokerStatistics, Tree, choose, estimates
+from tests.relocation import transcription
 
 PUBLICATIONS = 100
 SIZES = (63, 127, 250, 1000)  # the last takes the printed algorithms about two minutes

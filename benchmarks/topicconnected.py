@@ -5,20 +5,16 @@ python -m benchmarks.topicconnected
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from statistics import mean
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "topicconnected"))
-import reference
-
 from broker_grpc.protocols.topicconnected.lowoda import low_oda
 from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 from experiments.shadow_tco.workload import Setting, churn, initial
+from tests.topicconnected import reference
 
 TRANSCRIBED = ((125, 12), (250, 25), (500, 50), (1000, 100), (2000, 200))  # nodes, topics
 ROUNDS = 60

@@ -6,6 +6,8 @@ the plug-in.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 
 from protos import bodies, kinds
@@ -32,6 +34,11 @@ def _catalogue(numbers: range, kind_numbers: range) -> Catalogue:
 
 def _message(one: BodyType) -> MessageType:
     return MessageType(one.number, one.name, one.sender, one.settles, one.purpose, one.protocol)
+
+
+def types_for(catalogue: Catalogue, purposes: Collection[str]) -> frozenset[str]:
+    """The names of the messages that are for one of these purposes."""
+    return frozenset(message.name for message in catalogue.messages if message.purpose in purposes)
 
 
 def encode(catalogue: Catalogue) -> bytes:

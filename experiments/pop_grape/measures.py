@@ -11,26 +11,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from protos.catalogue import types_for
+from protos.records import Catalogue
 from testbed.reproduction.evidence import logs, tables
 from testbed.reproduction.evidence.evidence import WINDOW_US, Evidence
 from testbed.reproduction.measured import Measures
 from testbed.reproduction.rows import Rows
 from testbed.run.folder import RunFolder
 
-RELOCATION_TYPES = (
-    "trace_result", "relocation_request", "relocation_answer", "trace_information_request",
-    "trace_information_answer", "ping_request", "ping_answer", "probe", "probe_answer", "migration_order",
-    "migration_advertisement", "migration_update", "migration_complete", "migration_abort",
-    "migration_resume", "migration_paused",
-)  # fmt: skip
+OVERHEAD = ("relocation", "migration")  # purposes of the messages of the algorithm
 MOVES = ("SELECTED", "MIGRATED")
 AT_THE_END = 0.25
 MINUTE_US = 60_000_000
 PER_MINUTE = MINUTE_US // WINDOW_US
 
 
-def measure(run: Evidence) -> dict[str, Any]:
-    """One row per run."""
+def measure(run: Evidence, known: Catalogue) -> dict[str, Any]:
+    """One row per run. `known`: its messages, and what they are for."""
     since = run.end_us - int(AT_THE_END * (run.end_us - run.begin_us))
     got = run.delivered[run.delivered.published_us >= since]
     windows = run.windows(since, run.end_us)
@@ -47,7 +44,7 @@ def measure(run: Evidence) -> dict[str, Any]:
         "busiest": float(busiest.max()),
         "delay_ms": float(got.delay_us.mean()) / 1e3,
         "hops": float(got.hops.mean()),
-        "overhead": overhead_ratio(run.overlay),
+        "overhead": overhead_ratio(run.overlay, known),
         "deliveries": len(run.delivered),
         "missing": run.missing,
         "duplicates": run.duplicates,
@@ -59,10 +56,10 @@ def per_second_and_broker(messages: int, windows: int, brokers: int) -> float:
     return messages * 1e6 / (windows * WINDOW_US) / brokers
 
 
-def overhead_ratio(overlay: Mapping[str, int]) -> float:
+def overhead_ratio(overlay: Mapping[str, int], known: Catalogue) -> float:
     """Messages of the algorithm per message between brokers, over the whole run."""
-    total = sum(overlay.values())
-    return sum(overlay.get(type_, 0) for type_ in RELOCATION_TYPES) / total if total else 0.0
+    total, own = sum(overlay.values()), types_for(known, OVERHEAD)
+    return sum(count for type_, count in overlay.items() if type_ in own) / total if total else 0.0
 
 
 def timeline(run: Evidence) -> Iterator[dict[str, Any]]:
@@ -106,7 +103,7 @@ def relocations(run: Evidence) -> list[dict[str, Any]]:
 
 
 def rows_of(run: RunFolder, evidence: Evidence) -> Rows:
-    row = {"engine": run.read_manifest().engine, **measure(evidence)}
+    row = {"engine": run.read_manifest().engine, **measure(evidence, run.read_catalogue())}
     return {"runs": [row], "relocations": relocations(evidence), "timeline": list(timeline(evidence))}
 
 

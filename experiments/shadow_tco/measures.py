@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from experiments.shadow_tco.deployment import COORDINATOR
+from protos.catalogue import types_for
 from testbed.reproduction.evidence.events import Event, read_events
 from testbed.reproduction.measured import Measures
 from testbed.reproduction.rows import Rows
 from testbed.run.folder import RunFolder
 
 SETTLE_US = 1_000_000
-REPAIR_TYPES = ("overlay_order", "overlay_report", "topic_interest", "farewell")
+REPAIR = ("reconfiguration", "membership")  # purposes of the messages that a repair costs
 Row = dict[str, Any]
 
 
@@ -34,11 +35,14 @@ class Lost:
 class Observed:
     """The events of one run, in order of time."""
 
-    def __init__(self, events: Iterable[Event], interests: dict[str, list[str]]) -> None:
+    def __init__(
+        self, events: Iterable[Event], interests: dict[str, list[str]], repair_types: Collection[str]
+    ) -> None:
         self._by_kind: dict[str, list[Event]] = defaultdict(list)
         for event in sorted(events, key=lambda e: (e.t_us, e.node, e.n)):
             self._by_kind[event.kind].append(event)
         self.interests = interests  # broker -> topics
+        self.repair_types = repair_types  # of messages
         self.ended_us = min((e.t_us for e in self.kind("RUN_ENDED")), default=1 << 62)
         self.topic = {e.message: topic_of(e.content) for e in self.kind("PUBLISHED")}
 
@@ -108,7 +112,7 @@ class Observed:
         noticed = first_after([*self.kind("LEFT"), *self.kind("JOINED")], at, until, peer=name)
         decided = first_after(self.kind("REPAIRED"), at, until, peer=name)
         up = first_after(self.kind("OVERLAY_UP"), decided.t_us, until) if decided else None
-        sent = [e for e in self.kind("SENT") if at <= e.t_us < until and e.type in REPAIR_TYPES]
+        sent = [e for e in self.kind("SENT") if at <= e.t_us < until and e.type in self.repair_types]
         mine = [one for one in lost if at - SETTLE_US <= one.t_us < until - SETTLE_US]
         row: Row = {
             "kind": fault.type,
@@ -159,7 +163,8 @@ def rows_of(run: RunFolder) -> Rows:
     """`churn`: a row per churn event; `runs`: one row."""
     plan = run.read_plan()
     interests = {b.id: list(b.algorithm["topics"]) for b in plan.brokers if b.id != COORDINATOR}
-    seen = Observed(read_events(run.events), interests)
+    repair_types = types_for(run.read_catalogue(), REPAIR)
+    seen = Observed(read_events(run.events), interests, repair_types)
     at_start = json.loads(seen.kind("REPAIRED")[0].content)
     total = {
         "published": len(seen.kind("PUBLISHED")),

@@ -20,7 +20,6 @@ import click
 
 from testbed.errors import TestbedError
 
-VERB_FOLDER = Path(__file__).parent
 INTERRUPTED = 130
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -77,9 +76,10 @@ class VerbGroup(click.Group):
 
 
 def verb_help() -> dict[str, str]:
-    """Every verb with its one-line help."""
+    """Every verb with its one-line help: of the modules that Python finds in this package."""
     found = {}
-    for path in sorted(VERB_FOLDER.glob("[a-z]*.py")):
+    folders = sys.modules[__package__].__path__
+    for path in sorted(path for folder in folders for path in Path(folder).glob("[a-z]*.py")):
         text = one_line_help(path)
         if text is not None:
             found[path.stem.replace("_", "-")] = text

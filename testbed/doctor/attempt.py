@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# A user's PATH on Debian lacks the administration folders, and there live ip, tc and ovs-vswitchd.
-SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+# A user's PATH on Debian lacks these, and there live ip, tc and ovs-vswitchd.
+ADMINISTRATION = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 TIMEOUT_S = 20.0
 
 
@@ -21,9 +21,14 @@ class Outcome:
     why: str
 
 
+def search_path() -> str:
+    """Where commands are looked for: the PATH as it is now, then the administration folders."""
+    return os.pathsep.join([os.environ.get("PATH", ""), *ADMINISTRATION])
+
+
 def attempt(argv: Sequence[str], timeout_s: float = TIMEOUT_S) -> Outcome:
     """Run a command to its end. A command that does not exist or hangs has not worked; nothing is raised."""
-    environment = {**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"}
+    environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, timeout=timeout_s, env=environment, check=False

@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from testbed.doctor.attempt import SEARCH_PATH, attempt
+from testbed.doctor.attempt import attempt, search_path
 from testbed.doctor.finding import Finding, State
 
 GIB = 1 << 30
@@ -30,9 +30,10 @@ COMMANDS = {
 }
 
 
-def commands() -> Finding:
-    """Look for every command an emulation starts."""
-    absent = [name for name in COMMANDS if shutil.which(name, path=SEARCH_PATH) is None]
+def commands(path: str | None = None) -> Finding:
+    """Look for every command an emulation starts, on this search path or the usual one."""
+    where = search_path() if path is None else path
+    absent = [name for name in COMMANDS if shutil.which(name, path=where) is None]
     if not absent:
         return Finding("commands", State.OK, ", ".join(COMMANDS))
     packages = sorted({COMMANDS[name] for name in absent})

@@ -14,7 +14,7 @@ from testbed.reproduction.measured import Measures, take
 from testbed.reproduction.point import Point, RowKey
 from testbed.reproduction.request import Request
 from testbed.reproduction.rows import KeptRows, Measured, Rows, table_of
-from testbed.reproduction.work import Key, Workshop, record_of
+from testbed.reproduction.workshop import Key, Workshop, record_of
 from testbed.run.folder import RunFolder
 from testbed.sweep.computation import Computation
 

@@ -13,7 +13,7 @@ from testbed.reproduction.results import ResultFolder, git
 from testbed.reproduction.rows import KeptRows
 from testbed.reproduction.study import Ask, Case, Part, Study
 from testbed.reproduction.verdict import Verdict
-from testbed.reproduction.work import Workshop
+from testbed.reproduction.workshop import Workshop
 from testbed.run.engine import choose
 from testbed.sweep.wanted import resolved
 

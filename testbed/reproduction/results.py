@@ -1,7 +1,8 @@
 """The folder that a reproduction leaves.
 
 results/<paper>/<scale>/, or <scale>-<engine>/ when an engine was asked for: provenances are not mixed
-  manifest.json  what ran, from which commit, with which seeds, and the command that repeats it
+  manifest.json  what ran, from which commit, from rows of which commits, with which seeds, and the command
+                 that repeats it
   points.csv     what each finished point is: a later reproduction takes its rows instead of doing it again
   runs.json      manifests of the runs
   tables/<name>.csv      figures/<id>.svg      verdicts.json
@@ -29,6 +30,8 @@ from testbed.reproduction.rows import FILE, RECORDS, KeptRows, points_table, tab
 from testbed.reproduction.verdict import Verdict, write_verdicts
 from testbed.run.folder import write_atomically
 
+UNKNOWN = "unknown"  # the commit of a point that nobody wrote down
+
 
 @dataclass
 class ResultFolder:
@@ -41,6 +44,7 @@ class ResultFolder:
     path: Path = field(init=False)
     started: float = field(default_factory=time.time)
     extra: dict[str, Any] = field(default_factory=dict)
+    row_commits: list[str] = field(default_factory=list)  # that made the points in the tables
 
     def __post_init__(self) -> None:
         base = self.request.folder
@@ -61,6 +65,7 @@ class ResultFolder:
             own = made.get(name, pandas.DataFrame())
             if (not tables or name in tables) and (len(own) or rest):
                 self.table(name, pandas.concat([own, table_of(rest)], ignore_index=True) if rest else own)
+        self.row_commits = sorted({commit or UNKNOWN for commit in points.commit})
         if len(points):
             points.to_csv(self.path / FILE, index=False)
         if records:
@@ -88,6 +93,7 @@ class ResultFolder:
             "engine": self.request.engine,
             "command": repeat_command(self.request),
             "commit": git("rev-parse", "HEAD"),
+            "row_commits": self.row_commits,
             "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
             "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
             "wall_seconds": round(time.time() - self.started, 1),

@@ -42,13 +42,12 @@ class FaultWindows:
 
     def repair(self, action: str, target: str) -> None:
         """`action` was done: the windows it repairs end with the next look that shows a whole overlay."""
-        for window in self.open:
-            if window[0] in REPAIRS.get(action, ()) and (window[1] == target or action == "heal"):
-                self.open[window] = True
+        for window in repaired(self.open, action, target):
+            self.open[window] = True
 
     def recovered(self, now_us: int) -> list[Effect]:
         """The overlay is whole again: close every repaired window."""
-        closed = [window for window, repaired in self.open.items() if repaired]
+        closed = [window for window, is_repaired in self.open.items() if is_repaired]
         for window in closed:
             del self.open[window]
         return [record(now_us, "FAULT_ENDED", action, target) for action, target in closed]
@@ -57,6 +56,12 @@ class FaultWindows:
         """The run is over: what nobody repaired lasted until now."""
         left, self.open = list(self.open), {}
         return [record(now_us, "FAULT_ENDED", action, target, UNREPAIRED) for action, target in left]
+
+
+def repaired(windows: Iterable[tuple[str, str]], action: str, target: str) -> list[tuple[str, str]]:
+    """Which of these windows (action, object) `action` repairs: a heal those of all partitions."""
+    own = [window for window in windows if window[0] in REPAIRS.get(action, ())]
+    return own if action == "heal" else [window for window in own if window[1] == target]
 
 
 def at_once(now_us: int, action: str, target: str, detail: str = "") -> list[Effect]:

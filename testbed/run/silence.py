@@ -6,7 +6,7 @@ take as many until it tries again. A run that ended in that silence would lose w
 
 from __future__ import annotations
 
-from testbed.run.faults import CUTS, REPAIRS
+from testbed.run.faults import CUTS, repaired
 
 FIRST_TRY_US = 1_000_000  # at most, on any path that a plan would have
 LONGEST_US = 121_000_000  # between two tries of Linux, and some
@@ -22,7 +22,6 @@ class Silence:
     def changed(self, now_us: int, action: str, target: str) -> None:
         if action in CUTS:
             self._since.setdefault((action, target), now_us)
-        for cut in [c for c in self._since if c[0] in REPAIRS.get(action, ())]:
-            if cut[1] == target or action == "heal":
-                lasted_us = now_us - self._since.pop(cut)
-                self.until_us = max(self.until_us, now_us + min(lasted_us + FIRST_TRY_US, LONGEST_US))
+        for cut in repaired(self._since, action, target):
+            lasted_us = now_us - self._since.pop(cut)
+            self.until_us = max(self.until_us, now_us + min(lasted_us + FIRST_TRY_US, LONGEST_US))

@@ -23,9 +23,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def verbs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose modules are verbs too, beside none of the real ones."""
-    monkeypatch.setattr(application, "VERB_FOLDER", tmp_path)
-    monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
+    """A folder whose modules are verbs, beside none of the real ones."""
+    monkeypatch.setattr(cli, "__path__", [str(tmp_path)])
     for name in ("trial", "second_trial", "broken"):
         monkeypatch.delitem(sys.modules, f"testbed.cli.{name}", raising=False)
     return tmp_path
@@ -199,10 +198,7 @@ WAITING = "import time\nprint('waiting', flush=True)\ntime.sleep(600)\n"
 
 def test_interrupt_is_exit_130_without_traceback(tmp_path: Path) -> None:
     write_verb(tmp_path, WAITING)
-    script = (
-        "import pathlib, sys, testbed.cli as cli\nfrom testbed.cli import app\n"
-        "app.VERB_FOLDER = pathlib.Path(sys.argv[1])\ncli.__path__.append(sys.argv[1])\ncli.main(['trial'])"
-    )
+    script = "import sys, testbed.cli as cli\ncli.__path__.append(sys.argv[1])\ncli.main(['trial'])"
     argv = [sys.executable, "-c", script, str(tmp_path)]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from protos.records import LogEvent
-from testbed.run.faults import FaultWindow, fault_windows
+from testbed.run.faults import FaultWindow, fault_windows, repaired
+from testbed.run.silence import FIRST_TRY_US, Silence
 
 STORIES = {
     "a fault lasts until the record of its end": (
@@ -60,3 +61,20 @@ STORIES = {
 def test_windows_of_a_log(log: list[tuple[int, Any, str, str]], expected: list[FaultWindow]) -> None:
     events = [LogEvent(t_us=t, kind=kind, type=action, detail=target) for t, kind, action, target in log]
     assert fault_windows([LogEvent(kind="PHASE_READY", detail="B2"), *events]) == expected
+
+
+def test_an_action_repairs_the_windows_of_its_object_and_a_heal_those_of_all() -> None:
+    open_ = [("kill", "B2"), ("stop", "B3"), ("link_down", "B2"), ("partition", "p1"), ("partition", "p2")]
+    assert repaired(open_, "start", "B2") == [("kill", "B2")]
+    assert repaired(open_, "link_up", "l9") == []
+    assert repaired(open_, "heal", "") == [("partition", "p1"), ("partition", "p2")]
+    assert repaired(open_, "kill", "B2") == []
+
+
+def test_streams_may_be_silent_after_a_cut_as_long_as_it_lasted() -> None:
+    silence = Silence()
+    silence.changed(1_000_000, "link_down", "l1")
+    silence.changed(3_000_000, "link_up", "l2")
+    assert silence.until_us == 0
+    silence.changed(5_000_000, "link_up", "l1")
+    assert silence.until_us == 9_000_000 + FIRST_TRY_US

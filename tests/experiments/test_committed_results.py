@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from testbed.reproduction.claim import judge, undecided
-from testbed.reproduction.collect import Collector
+from testbed.reproduction.collect import Collector, Groups, points_of
 from testbed.reproduction.papers import study_of
 from testbed.reproduction.reproduce import ask_of
 from testbed.reproduction.request import Request
+from testbed.reproduction.results import git
 from testbed.reproduction.rows import KeptRows
 from testbed.reproduction.study import Case, Part
 from testbed.reproduction.verdict import Verdict, read_verdicts
-from testbed.reproduction.work import Workshop
+from testbed.reproduction.workshop import Workshop
 from testbed.sweep.run import Effort
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -28,6 +29,29 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
 ]
+STUDIES_OF_SETTINGS = [
+    ("pop_grape/full-simulate-sensitivity", "pop-grape", 1, "full", "simulate", 1),
+    ("shadow_tco/full-sensitivity", "shadow-tco", 2, "full", "", 1),
+]
+# Points that are planned, that have rows of this code, and that have rows of any code. A reproduction takes
+# the second from the rows and does the rest again; `--only-done` judges the third.
+POINTS = {
+    "pop_grape/full-guest": (28, 28, 28),
+    "pop_grape/full-simulate": (255, 255, 255),
+    "pop_grape/full-simulate-sensitivity": (68, 0, 0),  # made before there was a points.csv
+    "shadow_tco/full": (3, 0, 3),  # computed by an older text of the code
+    "shadow_tco/full-emulated": (6, 6, 6),
+    "shadow_tco/full-sensitivity": (27, 0, 27),  # computed by an older text of the code
+    "shadow_tco/smoke-guest-emulated": (3, 3, 3),
+}
+
+
+def request_of(paper: str, scale: str, engine: str, seeds: int) -> Request:
+    return Request(paper, scale, RESULTS, (), engine, seeds, lambda line: None, only_done=True)  # type: ignore[arg-type]
+
+
+def kept_rows(folder: Path, groups: Groups) -> KeptRows:
+    return KeptRows(folder, tuple(dict.fromkeys(tuple(point.labels) for point in points_of(groups))))
 
 
 def judged_again(folder: Path, paper: str, number: int, request: Request) -> list[Verdict]:
@@ -36,9 +60,8 @@ def judged_again(folder: Path, paper: str, number: int, request: Request) -> lis
     part: Part[object] = study.parts[number]
     ask = ask_of(part, request)
     groups = part.points(ask)
-    labels = dict.fromkeys(tuple(p.labels) for points in groups.values() for p in points)
     shop = Workshop(folder / "runs", request, Effort())
-    found = Collector(shop, KeptRows(folder, tuple(labels)), part.measures, False, "").collect(groups)
+    found = Collector(shop, kept_rows(folder, groups), part.measures, False, "").collect(groups)
     assert len(found.measured) == len(found.asked), "every point has its rows"
     return [verdict for case in part.cases(ask, found) for verdict in _verdicts(case)]
 
@@ -54,14 +77,34 @@ def test_the_verdicts_are_those_of_the_tables(
     where: str, paper: str, part: int, scale: str, engine: str, seeds: int
 ) -> None:
     folder = RESULTS / where
-    request = Request(paper, scale, RESULTS, (), engine, seeds, lambda line: None, only_done=True)  # type: ignore[arg-type]
-    again = judged_again(folder, paper, part, request)
+    again = judged_again(folder, paper, part, request_of(paper, scale, engine, seeds))
     committed = read_verdicts(folder / "verdicts.json")
     assert [v.claim for v in again] == [v.claim for v in committed]
     for now, before in zip(again, committed, strict=True):
         measured = now.measured if now.claim not in TIMED | OURS else before.measured
         told = (now.outcome, measured, now.reason, now.readings)
         assert told == (before.outcome, before.measured, before.reason, before.readings), now.claim
+
+
+@pytest.mark.parametrize(
+    ("where", "paper", "number", "scale", "engine", "seeds"), FOLDERS + STUDIES_OF_SETTINGS
+)
+def test_how_many_points_have_rows_is_known(
+    where: str, paper: str, number: int, scale: str, engine: str, seeds: int
+) -> None:
+    part: Part[object] = study_of(paper).parts[number]
+    groups = part.points(ask_of(part, request_of(paper, scale, engine, seeds)))
+    points, kept = points_of(groups), kept_rows(RESULTS / where, groups)
+    of_this_code = sum(kept.find(point) is not None for point in points)
+    of_any_code = sum(kept.find(point, any_code=True) is not None for point in points)
+    assert (len(points), of_this_code, of_any_code) == POINTS[where]
+
+
+def test_the_points_of_every_committed_folder_are_counted() -> None:
+    """What a clone without git has beside them is its own affair."""
+    files = [Path(file) for file in git("ls-files", "--full-name", str(RESULTS)).splitlines()]
+    folders = {str(f.parent.relative_to("results")) for f in files if f.name == "manifest.json"}
+    assert not files or folders == set(POINTS)
 
 
 def test_tables_and_figures_are_there_once() -> None:

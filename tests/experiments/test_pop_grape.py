@@ -27,6 +27,7 @@ from experiments.pop_grape.points import (
 from experiments.pop_grape.sensitivity import VARIANTS, planned, steady
 from experiments.pop_grape.sensitivity import figures as sensitivity_figures
 from experiments.pop_grape.systems import ALL_SYSTEMS, BASELINE, SYSTEMS, WEIGHTED
+from protos.catalogue import builtin
 from protos.records import Manifest
 from testbed.emulation.host.engine import HostEngine
 from testbed.errors import InputError, TestbedError
@@ -178,8 +179,9 @@ def test_a_rate_is_an_average_over_all_brokers() -> None:
 
 
 def test_overhead_is_the_share_of_relocation_messages_between_brokers() -> None:
-    assert overhead_ratio({"publication": 60, "trace_result": 30, "subscription": 10}) == 0.3
-    assert overhead_ratio({}) == 0.0
+    sent = {"publication": 60, "trace_result": 20, "migration_update": 10, "subscription": 10}
+    assert overhead_ratio(sent, builtin()) == 0.3
+    assert overhead_ratio({}, builtin()) == 0.0
 
 
 # ---------------------------------------------------------------- claims and figures

@@ -9,10 +9,11 @@ import pandas
 import pytest
 
 from experiments.shadow_tco.deployment import plan_of
-from experiments.shadow_tco.measures import Observed
+from experiments.shadow_tco.measures import REPAIR, Observed
 from experiments.shadow_tco.paper import STUDY, as_deployed
 from experiments.shadow_tco.points import DEPLOYED_SCALES, deployed_points
 from experiments.shadow_tco.systems import DEPLOYED
+from protos.catalogue import builtin, types_for
 from testbed.reproduction.collect import Found
 from testbed.reproduction.evidence.events import Event
 from testbed.reproduction.reproduce import reproduce
@@ -50,7 +51,8 @@ def observed(*more: Event) -> Observed:
         events.append(event(t + 0.1, "DELIVERED", "s-B1", message=f"p:{t}"))
         if t != 6:
             events.append(event(t + 0.1, "DELIVERED", "s-B2", message=f"p:{t}"))
-    return Observed([*events, *more], {"B1": ["news"], "B2": ["news"], "B3": ["news"]})
+    interests = {"B1": ["news"], "B2": ["news"], "B3": ["news"]}
+    return Observed([*events, *more], interests, types_for(builtin(), REPAIR))
 
 
 def churned(up_s: float) -> list[Event]:
@@ -68,6 +70,13 @@ def test_a_loss_while_the_overlay_is_broken_is_the_gap() -> None:
     (row,) = seen.rounds()
     assert (row["lost"], row["gap_us"], row["noticed_us"], row["repaired_us"]) == (1, S // 2, S, 1_100_000)
     assert seen.unexplained() == []
+
+
+def test_a_repair_costs_the_messages_of_its_purposes_until_the_next_fault() -> None:
+    types = ("overlay_order", "overlay_report", "topic_interest", "farewell", "heartbeat", "publication")
+    sent = [event(6.5, "SENT", "C", peer="B2", type=name, bytes=10) for name in types]
+    (row,) = observed(*churned(6.6), event(5, "SENT", "C", type="farewell", bytes=10), *sent).rounds()
+    assert (row["repair_messages"], row["repair_bytes"]) == (4, 40)
 
 
 def test_a_loss_without_a_cause_is_unexplained() -> None:

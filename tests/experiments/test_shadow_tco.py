@@ -126,7 +126,7 @@ def test_the_claims_about_a_law_that_failed_are_unknown_and_its_old_figures_go(
                 table.assign(popularity=law).to_parquet(folder / f"{kind}.parquet", index=False)
         return SweepResult(sweep, done, {"zipf": Done("zipf", 1, "", "out of memory", 1.0)}, 0, [])
 
-    monkeypatch.setattr("testbed.reproduction.work.run_wanted", some)
+    monkeypatch.setattr("testbed.reproduction.workshop.run_wanted", some)
     drawn = tmp_path / "shadow_tco" / "smoke" / "figures"
     drawn.mkdir(parents=True)
     for old in ("fig2.svg", "fig6.svg", "fig6-zipf.svg"):

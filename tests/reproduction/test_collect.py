@@ -70,6 +70,19 @@ def test_a_fresh_folder_goes_on_from_rows_alone(tmp_path: Path) -> None:
     assert set(pandas.read_csv(tmp_path / "tiny" / "smoke" / "points.csv").commit) == {"c" * 40}
 
 
+def test_the_manifest_names_the_commits_of_all_rows(tmp_path: Path) -> None:
+    """Of those that nobody asked for this time too: they are in the tables. This commit is none of them."""
+    folder = tmp_path / "tiny" / "smoke"
+    points = [point("a", seed) for seed in (1, 2, 3, 4)]
+    leave(folder, points)
+    table = pandas.read_csv(folder / "points.csv", dtype=str)
+    table.assign(commit=["d" * 40, "c" * 40, "c" * 40, ""]).to_csv(folder / "points.csv", index=False)
+    reproduce(study({"all": points[1:]}), request(tmp_path))
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    assert manifest["row_commits"] == ["c" * 40, "d" * 40, "unknown"]
+    assert manifest["commit"] not in manifest["row_commits"]
+
+
 @pytest.mark.parametrize(
     "other", [point("a", 2), point("a", 1, rate=2.0), replace(point("a", 1), set="others")]
 )

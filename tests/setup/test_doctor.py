@@ -29,7 +29,7 @@ from testbed.errors import TestbedError
 
 
 class FakeCommands:
-    """A folder that is the whole search path, for machines that we do not have."""
+    """A folder that is the whole PATH, for machines that we do not have."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,8 +42,6 @@ class FakeCommands:
 
 @pytest.fixture
 def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCommands:
-    monkeypatch.setattr(attempting, "SEARCH_PATH", str(tmp_path))
-    monkeypatch.setattr(resources, "SEARCH_PATH", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     return FakeCommands(tmp_path)
@@ -260,7 +258,7 @@ def test_missing_commands_are_named_with_their_packages(commands: FakeCommands) 
     for name in resources.COMMANDS:
         if name not in ("tcpdump", "ovs-vsctl"):
             commands.add(name, "exit 0")
-    finding = resources.commands()
+    finding = resources.commands(str(commands.folder))
     assert finding.detail == "not found: tcpdump, ovs-vsctl"
     assert finding.fix == "sudo apt-get install -y --no-install-recommends openvswitch-switch tcpdump"
 

@@ -10,6 +10,7 @@ import pytest
 from testbed.cli.app import verb_help
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/setup.md")
+ROOMS = "benchmarks|broker_grpc|docs|experiments|protos|scripts|testbed|tests|topologies"
 
 
 def text(repository: Path, name: str) -> str:
@@ -21,6 +22,38 @@ def test_linked_files_exist(repository: Path, name: str) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text(repository, name))
     for link in links:
         assert ((repository / name).parent / link).exists(), link
+
+
+def all_documents(repository: Path) -> list[Path]:
+    return [
+        path for kind in ("*.md", "docs/*.md", "experiments/*/NOTES.md") for path in repository.glob(kind)
+    ]
+
+
+def test_named_places_of_the_tree_exist(repository: Path) -> None:
+    """`protos/*.proto` if there is one of them; `testbed/cli/<verb>.py` if any word makes it one."""
+    found = []
+    for document in all_documents(repository):
+        for code in re.findall(r"`([^`\n]+)`", document.read_text(encoding="utf-8")):
+            found += [
+                (document.name, place) for place in re.findall(rf"(?:^|(?<= ))(?:{ROOMS})/[^\s:]*", code)
+            ]
+    assert len(found) > 50
+    wrong = [(name, place) for name, place in found if not any(repository.glob(re.sub(r"<\w+>", "*", place)))]
+    assert wrong == []
+
+
+def test_files_that_are_named_by_the_end_of_their_path_exist(repository: Path) -> None:
+    """`core/outbox.py`, or only `outbox.py`."""
+    files = [path for room in ROOMS.split("|") for path in (repository / room).rglob("*.*")]
+    ends = {"/".join(path.parts[-length:]) for path in files for length in range(1, 9)}
+    named = {
+        (document.name, file)
+        for document in all_documents(repository)
+        for file in re.findall(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|proto))`", document.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 50
+    assert {(name, file) for name, file in named if file not in ends} == set()
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -69,10 +69,13 @@ def archive_path(java: str) -> Path:
     return cache_folder() / f"classes-{importlib.metadata.version('pyspark')}-{stamp}.jsa"
 
 
-def java_options(java: str, small: bool, archive: Path | None = None) -> str:
-    """`archive`: write one there at exit instead of using what is in the cache."""
+def java_options(java: str, small_input: bool, archive: Path | None = None) -> str:
+    """`small_input`: below SMALL_INPUT.
+
+    `archive`: write one there at exit instead of using what is in the cache.
+    """
     options = [f"-Dlog4j2.configurationFile={LOGGING.as_uri()}", "-Xshare:auto", "-XX:+UseSerialGC"]
-    if small:
+    if small_input:
         options.append("-XX:TieredStopAtLevel=1")
     if archive is not None:
         options.append(f"-XX:ArchiveClassesAtExit={archive}")
