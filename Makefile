@@ -28,7 +28,7 @@ help: ## this list
 
 # ---- set-up -----------------------------------------------------------------------------------------------
 
-.PHONY: setup system-packages python kernel spark-archive
+.PHONY: setup system-packages python plugin kernel spark-archive
 setup: system-packages python proto-if-needed kernel spark-archive ## everything the two commands need
 
 system-packages: ## Debian packages (scripts/debian-packages.txt); only this step wants root
@@ -38,6 +38,9 @@ python: $(PYTHON_STAMP) ## the Python environment in .venv, from uv.lock
 $(PYTHON_STAMP): pyproject.toml uv.lock scripts/setup-python | system-packages
 	@scripts/setup-python
 	@touch $@
+
+plugin: $(PYTHON_STAMP) ## DIR=folder: install a package with protocols or papers of yours into .venv
+	@scripts/setup-python "$(abspath $(DIR))"
 
 kernel: $(PYTHON_STAMP) ## the virtual-time kernel, built once per user
 	@scripts/setup-kernel

@@ -32,8 +32,8 @@ from broker_grpc.process.eventloop import run
 from broker_grpc.process.handshake import hello, read_hello
 from broker_grpc.process.transport import CONNECT, DialledStream, StreamLost
 from protos.body import Body, Envelope
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.content_messages import Value
-from protos.contentbased_messages import Advertisement, Publication, Subscription
 from protos.core_messages import Ack
 from protos.envelope import VERSION, decode, encode
 

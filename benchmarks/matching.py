@@ -19,8 +19,8 @@ from broker_grpc.content.index import FilterIndex
 from broker_grpc.machine import PeerUp, Received
 from broker_grpc.protocols.contentbased.broker import Broker
 from protos.body import Envelope
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.content_messages import Operator, Predicate, Value
-from protos.contentbased_messages import Advertisement, Publication, Subscription
 
 LIMIT = 50.0
 FILTERS = 10_000

@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.records import LogEvent
 
 PeerKind = Literal["broker", "client"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -30,6 +31,7 @@ from broker_grpc.machine import Machine
 from protos.bodies import register
 from protos.body import BodyType
 from protos.records import PluginKind
+from protos.registration import RegistrationError
 
 GROUP = "pubsub_testbed.protocols"
 HERE = "broker_grpc.protocols"
@@ -101,20 +103,30 @@ class Registry:
     def __init__(self, plugs: Iterable[Plug]) -> None:
         self.broken: list[Broken] = []
         self.origins: dict[str, list[str]] = {}  # of each name; one that has two stands for nothing
+        self.disputes: list[str] = []  # messages or kinds of log records that two packages want
         self._entries: dict[str, Entry] = {}
         for plug in plugs:
             try:
                 entries = checked(plug.load())
                 for entry in entries:
                     register(*entry.bodies)
-            except Exception as error:  # whatever a package does when it is imported
-                self.broken.append(Broken(plug.name, plug.origin, f"{type(error).__name__}: {error}"))
+            except RegistrationError as error:
+                self.disputes.append(f"{plug.origin} cannot be used: {error}")
+                self.broken.append(Broken(plug.name, plug.origin, str(error)))
+                continue
+            except (Exception, SystemExit) as error:  # whatever a package does when it is imported
+                self.broken.append(Broken(plug.name, plug.origin, told(error)))
                 continue
             for entry in entries:
                 self._add(entry, plug.origin)
 
     def _add(self, entry: Entry, origin: str) -> None:
-        self.origins.setdefault(entry.name, []).append(origin)
+        """A name of this project stays its own: whatever is installed beside it, its files mean the same."""
+        known = self.origins.setdefault(entry.name, [])
+        if known and known[0].startswith(HERE):
+            self.broken.append(Broken(entry.name, origin, clash(entry.name, [*known, origin])))
+            return
+        known.append(origin)
         self._entries.setdefault(entry.name, entry)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -141,6 +153,9 @@ class Registry:
             if named:
                 raise BrokerError(f"algorithm {name!r}: {named[0]}")
             raise UnknownProtocol(name, self.names(), self.broken)
+        if self.disputes and not origins[0].startswith(HERE):
+            # Which of the two was found first must not decide what a number on the wire means.
+            raise BrokerError(f"algorithm {name!r}: {'; '.join(self.disputes)}; remove one of the packages")
         return self._entries[name]
 
     def default(self) -> Entry:
@@ -151,11 +166,11 @@ class Registry:
         raise UnknownProtocol("", self.names(), self.broken)
 
     def overlay(self, algorithm: Algorithm) -> Overlay:
-        """A tree for a protocol that nobody knows: what is wrong with it is told elsewhere."""
+        """Any for a protocol that nobody knows: what is wrong with it is told elsewhere, and nothing else."""
         try:
             return self.entry(algorithm).overlay
         except BrokerError:
-            return "tree"
+            return "any"
 
     def settings(self, algorithm: Algorithm) -> Any:
         """The settings of that protocol. Raises BrokerError that names the field."""
@@ -170,6 +185,13 @@ def clash(name: str, origins: Iterable[str]) -> str:
     return f"the algorithm {name!r} is registered twice: by {' and by '.join(origins)}; remove one of them"
 
 
+def told(error: BaseException) -> str:
+    """An error of a package's code, and where in it."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = "" if last.filename == __file__ else f" ({last.filename}:{last.lineno})"
+    return f"{type(error).__name__}: {error}{place}"
+
+
 def parameters(algorithm: Algorithm) -> dict[str, Any]:
     return {key: value for key, value in algorithm.items() if key != NAME}
 
@@ -180,6 +202,10 @@ def checked(found: object) -> tuple[Entry, ...]:
     if not isinstance(entries, tuple) or not all(isinstance(entry, Entry) for entry in entries):
         raise TypeError(f"PROTOCOLS must be a tuple of {Entry.__module__}.Entry")
     for entry in entries:
+        if entry.overlay not in get_args(Overlay):
+            raise TypeError(f"{entry.name!r}: overlay {entry.overlay!r} is none of {get_args(Overlay)}")
+        if not entry.settings.__struct_config__.forbid_unknown_fields:
+            raise TypeError(f"{entry.name!r}: {entry.settings.__name__} needs forbid_unknown_fields=True")
         if NAME in entry.settings.__struct_encode_fields__:
             raise TypeError(f"{entry.name!r}: a parameter cannot be called {NAME!r}")
         with suppress(msgspec.ValidationError):  # of parameters that must be given

@@ -28,8 +28,12 @@ _claims = Claims("body", OWN, PLUGINS, NAMES)
 
 
 def register(*types: BodyType) -> None:
-    """Raises RegistrationError for a number or name that is taken or not allowed. Twice the same is once."""
-    for one in types:
+    """All of them or none: raises RegistrationError for a number or name that is taken or not allowed. Twice
+    the same is once."""
+    new = [one for one in types if BODY_TYPES.get(one.kind) is not one]
+    for one in new:
+        _claims.check(one.number, one.name, one.place, builtin=False)
+    for one in new:
         _add(one, builtin=False)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from protos import client_messages as client
 from protos import content_messages as content
 from protos import contentbased_messages as contentbased
 from protos import core_messages as core
@@ -12,6 +13,7 @@ from protos import relocation_messages as relocation
 from protos import topicconnected_messages as topicconnected
 
 BODIES = (
+    *client.BODIES,
     *content.BODIES,
     *contentbased.BODIES,
     *core.BODIES,

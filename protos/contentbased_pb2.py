@@ -22,36 +22,19 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from protos import content_pb2 as protos_dot_content__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19protos/contentbased.proto\x12\x14testbed.contentbased\x1a\x14protos/content.proto\"[\n\rAdvertisement\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x63lient\x18\x02 \x01(\t\x12.\n\npredicates\x18\x03 \x03(\x0b\x32\x1a.testbed.content.Predicate\"Z\n\x0cSubscription\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x63lient\x18\x02 \x01(\t\x12.\n\npredicates\x18\x03 \x03(\x0b\x32\x1a.testbed.content.Predicate\"\x1d\n\x0fUnadvertisement\x12\n\n\x02id\x18\x01 \x01(\t\"\x1c\n\x0eUnsubscription\x12\n\n\x02id\x18\x01 \x01(\t\"8\n\x05Trace\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x08\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\"\xa8\x02\n\x0bPublication\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tpublisher\x18\x02 \x01(\t\x12\x15\n\radvertisement\x18\x03 \x01(\t\x12\x14\n\x0cpublished_us\x18\x04 \x01(\x03\x12\x45\n\nattributes\x18\x05 \x03(\x0b\x32\x31.testbed.contentbased.Publication.AttributesEntry\x12\x0f\n\x07payload\x18\x06 \x01(\x0c\x12*\n\x05trace\x18\x07 \x01(\x0b\x32\x1b.testbed.contentbased.Trace\x1aI\n\x0f\x41ttributesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.testbed.content.Value:\x02\x38\x01\"=\n\x0cSyncComplete\x12\x16\n\x0e\x61\x64vertisements\x18\x01 \x01(\r\x12\x15\n\rsubscriptions\x18\x02 \x01(\r\"\x1e\n\x10\x44iscoveryRequest\x12\n\n\x02id\x18\x01 \x01(\t\"\x88\x01\n\x11\x42rokerInformation\x12\x0f\n\x07request\x18\x01 \x01(\t\x12\x0e\n\x06\x62roker\x18\x02 \x01(\t\x12\x12\n\nneighbours\x18\x03 \x03(\t\x12\x0f\n\x07\x63lients\x18\x04 \x03(\t\x12\x16\n\x0e\x61\x64vertisements\x18\x05 \x01(\r\x12\x15\n\rsubscriptions\x18\x06 \x01(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19protos/contentbased.proto\x12\x14testbed.contentbased\"=\n\x0cSyncComplete\x12\x16\n\x0e\x61\x64vertisements\x18\x01 \x01(\r\x12\x15\n\rsubscriptions\x18\x02 \x01(\r\"\x1e\n\x10\x44iscoveryRequest\x12\n\n\x02id\x18\x01 \x01(\t\"\x88\x01\n\x11\x42rokerInformation\x12\x0f\n\x07request\x18\x01 \x01(\t\x12\x0e\n\x06\x62roker\x18\x02 \x01(\t\x12\x12\n\nneighbours\x18\x03 \x03(\t\x12\x0f\n\x07\x63lients\x18\x04 \x03(\t\x12\x16\n\x0e\x61\x64vertisements\x18\x05 \x01(\r\x12\x15\n\rsubscriptions\x18\x06 \x01(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'protos.contentbased_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PUBLICATION_ATTRIBUTESENTRY']._loaded_options = None
-  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_options = b'8\001'
-  _globals['_ADVERTISEMENT']._serialized_start=73
-  _globals['_ADVERTISEMENT']._serialized_end=164
-  _globals['_SUBSCRIPTION']._serialized_start=166
-  _globals['_SUBSCRIPTION']._serialized_end=256
-  _globals['_UNADVERTISEMENT']._serialized_start=258
-  _globals['_UNADVERTISEMENT']._serialized_end=287
-  _globals['_UNSUBSCRIPTION']._serialized_start=289
-  _globals['_UNSUBSCRIPTION']._serialized_end=317
-  _globals['_TRACE']._serialized_start=319
-  _globals['_TRACE']._serialized_end=375
-  _globals['_PUBLICATION']._serialized_start=378
-  _globals['_PUBLICATION']._serialized_end=674
-  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_start=601
-  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_end=674
-  _globals['_SYNCCOMPLETE']._serialized_start=676
-  _globals['_SYNCCOMPLETE']._serialized_end=737
-  _globals['_DISCOVERYREQUEST']._serialized_start=739
-  _globals['_DISCOVERYREQUEST']._serialized_end=769
-  _globals['_BROKERINFORMATION']._serialized_start=772
-  _globals['_BROKERINFORMATION']._serialized_end=908
+  _globals['_SYNCCOMPLETE']._serialized_start=51
+  _globals['_SYNCCOMPLETE']._serialized_end=112
+  _globals['_DISCOVERYREQUEST']._serialized_start=114
+  _globals['_DISCOVERYREQUEST']._serialized_end=144
+  _globals['_BROKERINFORMATION']._serialized_start=147
+  _globals['_BROKERINFORMATION']._serialized_end=283
 # @@protoc_insertion_point(module_scope)

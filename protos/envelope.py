@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from protos.bodies import BODY_TYPES, BY_NUMBER
 from protos.bodies import TYPE_OF as TYPE_OF
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.publication_wire import read_publication, write_publication
 from protos.varint import decode_varint, encode_varint, size_of_varint
 

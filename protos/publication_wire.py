@@ -9,8 +9,8 @@ from __future__ import annotations
 from struct import Struct
 from typing import TypeVar
 
+from protos.client_messages import Publication
 from protos.content_messages import Value
-from protos.contentbased_messages import Publication
 from protos.varint import decode_varint, encode_varint
 
 _Key = TypeVar("_Key")

@@ -23,6 +23,11 @@ class Claims:
 
     def take(self, number: int, name: str, holder: str, builtin: bool) -> None:
         """`holder`: where it comes from, to be named in errors. Raises RegistrationError."""
+        self.check(number, name, holder, builtin)
+        self._numbers[number] = self._names[name] = holder
+
+    def check(self, number: int, name: str, holder: str, builtin: bool) -> None:
+        """Raises RegistrationError when `take` would."""
         allowed = self.own if builtin else self.others
         if number not in allowed:
             whose = "the project's own are" if builtin else "those of plug-ins are"
@@ -33,7 +38,6 @@ class Claims:
             raise RegistrationError(f"{holder}: {name!r} is no name of a {self.sort}")
         self._refuse_second("number", number, self._numbers.get(number), holder)
         self._refuse_second("name", name, self._names.get(name), holder)
-        self._numbers[number] = self._names[name] = holder
 
     def _refuse_second(self, what: str, wanted: int | str, first: str | None, second: str) -> None:
         if first is not None:

@@ -13,7 +13,7 @@ import msgspec
 from protos.body import Body, BodyType
 from protos.varint import size_of_signed, size_of_text, size_of_varint
 from protos import relocation_pb2 as pb
-from protos.contentbased_messages import Advertisement, advertisement_from_pb, advertisement_size, advertisement_to_pb
+from protos.client_messages import Advertisement, advertisement_from_pb, advertisement_size, advertisement_to_pb
 
 
 class TraceResult(Body, gc=False):

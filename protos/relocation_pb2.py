@@ -22,48 +22,48 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from protos import contentbased_pb2 as protos_dot_contentbased__pb2
+from protos import client_pb2 as protos_dot_client__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17protos/relocation.proto\x12\x12testbed.relocation\x1a\x19protos/contentbased.proto\"N\n\x0bTraceResult\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x13\n\x0bpublication\x18\x02 \x01(\t\x12\x13\n\x0bsubscribers\x18\x03 \x01(\r\"P\n\x11RelocationRequest\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x13\n\x0bsubscribers\x18\x02 \x01(\x01\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\":\n\x10RelocationAnswer\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x02 \x03(\t\"A\n\x17TraceInformationRequest\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07session\x18\x02 \x01(\t\"?\n\x0eNeighbourDelay\x12\x11\n\tneighbour\x18\x01 \x01(\t\x12\x1a\n\x12output_queueing_us\x18\x02 \x01(\x03\"\xbd\x01\n\x0b\x42rokerTrace\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x12\n\nneighbours\x18\x02 \x03(\t\x12\x11\n\tdelivered\x18\x03 \x01(\x0c\x12\x12\n\ndeliveries\x18\x04 \x01(\r\x12\x19\n\x11input_queueing_us\x18\x05 \x01(\x03\x12\x13\n\x0bmatching_us\x18\x06 \x01(\x03\x12\x33\n\x07outputs\x18\x07 \x03(\x0b\x32\".testbed.relocation.NeighbourDelay\"r\n\x16TraceInformationAnswer\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\x30\n\x07\x62rokers\x18\x03 \x03(\x0b\x32\x1f.testbed.relocation.BrokerTrace\"5\n\x0bPingRequest\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x02 \x03(\t\"+\n\tBrokerRtt\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x0e\n\x06rtt_us\x18\x02 \x01(\x03\"P\n\nPingAnswer\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12+\n\x04rtts\x18\x02 \x03(\x0b\x32\x1d.testbed.relocation.BrokerRtt\"c\n\x0eMigrationOrder\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\x12\x16\n\x0etarget_address\x18\x04 \x01(\t\";\n\x0fMigrationPaused\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\"x\n\x16MigrationAdvertisement\x12\x11\n\tmigration\x18\x01 \x01(\t\x12:\n\radvertisement\x18\x02 \x01(\x0b\x32#.testbed.contentbased.Advertisement\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\"q\n\x0fMigrationUpdate\x12\x11\n\tmigration\x18\x01 \x01(\t\x12:\n\radvertisement\x18\x02 \x01(\x0b\x32#.testbed.contentbased.Advertisement\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\"N\n\x11MigrationComplete\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\"[\n\x0eMigrationAbort\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\"K\n\x0fMigrationResume\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0e\n\x06\x62roker\x18\x03 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17protos/relocation.proto\x12\x12testbed.relocation\x1a\x13protos/client.proto\"N\n\x0bTraceResult\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x13\n\x0bpublication\x18\x02 \x01(\t\x12\x13\n\x0bsubscribers\x18\x03 \x01(\r\"P\n\x11RelocationRequest\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x13\n\x0bsubscribers\x18\x02 \x01(\x01\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\":\n\x10RelocationAnswer\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x02 \x03(\t\"A\n\x17TraceInformationRequest\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07session\x18\x02 \x01(\t\"?\n\x0eNeighbourDelay\x12\x11\n\tneighbour\x18\x01 \x01(\t\x12\x1a\n\x12output_queueing_us\x18\x02 \x01(\x03\"\xbd\x01\n\x0b\x42rokerTrace\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x12\n\nneighbours\x18\x02 \x03(\t\x12\x11\n\tdelivered\x18\x03 \x01(\x0c\x12\x12\n\ndeliveries\x18\x04 \x01(\r\x12\x19\n\x11input_queueing_us\x18\x05 \x01(\x03\x12\x13\n\x0bmatching_us\x18\x06 \x01(\x03\x12\x33\n\x07outputs\x18\x07 \x03(\x0b\x32\".testbed.relocation.NeighbourDelay\"r\n\x16TraceInformationAnswer\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\x30\n\x07\x62rokers\x18\x03 \x03(\x0b\x32\x1f.testbed.relocation.BrokerTrace\"5\n\x0bPingRequest\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x02 \x03(\t\"+\n\tBrokerRtt\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x0e\n\x06rtt_us\x18\x02 \x01(\x03\"P\n\nPingAnswer\x12\x15\n\radvertisement\x18\x01 \x01(\t\x12+\n\x04rtts\x18\x02 \x03(\x0b\x32\x1d.testbed.relocation.BrokerRtt\"c\n\x0eMigrationOrder\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\x12\x16\n\x0etarget_address\x18\x04 \x01(\t\";\n\x0fMigrationPaused\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\"r\n\x16MigrationAdvertisement\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x34\n\radvertisement\x18\x02 \x01(\x0b\x32\x1d.testbed.client.Advertisement\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\"k\n\x0fMigrationUpdate\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x34\n\radvertisement\x18\x02 \x01(\x0b\x32\x1d.testbed.client.Advertisement\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\"N\n\x11MigrationComplete\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\"[\n\x0eMigrationAbort\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0f\n\x07\x62rokers\x18\x03 \x03(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\"K\n\x0fMigrationResume\x12\x11\n\tmigration\x18\x01 \x01(\t\x12\x15\n\radvertisement\x18\x02 \x01(\t\x12\x0e\n\x06\x62roker\x18\x03 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'protos.relocation_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TRACERESULT']._serialized_start=74
-  _globals['_TRACERESULT']._serialized_end=152
-  _globals['_RELOCATIONREQUEST']._serialized_start=154
-  _globals['_RELOCATIONREQUEST']._serialized_end=234
-  _globals['_RELOCATIONANSWER']._serialized_start=236
-  _globals['_RELOCATIONANSWER']._serialized_end=294
-  _globals['_TRACEINFORMATIONREQUEST']._serialized_start=296
-  _globals['_TRACEINFORMATIONREQUEST']._serialized_end=361
-  _globals['_NEIGHBOURDELAY']._serialized_start=363
-  _globals['_NEIGHBOURDELAY']._serialized_end=426
-  _globals['_BROKERTRACE']._serialized_start=429
-  _globals['_BROKERTRACE']._serialized_end=618
-  _globals['_TRACEINFORMATIONANSWER']._serialized_start=620
-  _globals['_TRACEINFORMATIONANSWER']._serialized_end=734
-  _globals['_PINGREQUEST']._serialized_start=736
-  _globals['_PINGREQUEST']._serialized_end=789
-  _globals['_BROKERRTT']._serialized_start=791
-  _globals['_BROKERRTT']._serialized_end=834
-  _globals['_PINGANSWER']._serialized_start=836
-  _globals['_PINGANSWER']._serialized_end=916
-  _globals['_MIGRATIONORDER']._serialized_start=918
-  _globals['_MIGRATIONORDER']._serialized_end=1017
-  _globals['_MIGRATIONPAUSED']._serialized_start=1019
-  _globals['_MIGRATIONPAUSED']._serialized_end=1078
-  _globals['_MIGRATIONADVERTISEMENT']._serialized_start=1080
-  _globals['_MIGRATIONADVERTISEMENT']._serialized_end=1200
-  _globals['_MIGRATIONUPDATE']._serialized_start=1202
-  _globals['_MIGRATIONUPDATE']._serialized_end=1315
-  _globals['_MIGRATIONCOMPLETE']._serialized_start=1317
-  _globals['_MIGRATIONCOMPLETE']._serialized_end=1395
-  _globals['_MIGRATIONABORT']._serialized_start=1397
-  _globals['_MIGRATIONABORT']._serialized_end=1488
-  _globals['_MIGRATIONRESUME']._serialized_start=1490
-  _globals['_MIGRATIONRESUME']._serialized_end=1565
+  _globals['_TRACERESULT']._serialized_start=68
+  _globals['_TRACERESULT']._serialized_end=146
+  _globals['_RELOCATIONREQUEST']._serialized_start=148
+  _globals['_RELOCATIONREQUEST']._serialized_end=228
+  _globals['_RELOCATIONANSWER']._serialized_start=230
+  _globals['_RELOCATIONANSWER']._serialized_end=288
+  _globals['_TRACEINFORMATIONREQUEST']._serialized_start=290
+  _globals['_TRACEINFORMATIONREQUEST']._serialized_end=355
+  _globals['_NEIGHBOURDELAY']._serialized_start=357
+  _globals['_NEIGHBOURDELAY']._serialized_end=420
+  _globals['_BROKERTRACE']._serialized_start=423
+  _globals['_BROKERTRACE']._serialized_end=612
+  _globals['_TRACEINFORMATIONANSWER']._serialized_start=614
+  _globals['_TRACEINFORMATIONANSWER']._serialized_end=728
+  _globals['_PINGREQUEST']._serialized_start=730
+  _globals['_PINGREQUEST']._serialized_end=783
+  _globals['_BROKERRTT']._serialized_start=785
+  _globals['_BROKERRTT']._serialized_end=828
+  _globals['_PINGANSWER']._serialized_start=830
+  _globals['_PINGANSWER']._serialized_end=910
+  _globals['_MIGRATIONORDER']._serialized_start=912
+  _globals['_MIGRATIONORDER']._serialized_end=1011
+  _globals['_MIGRATIONPAUSED']._serialized_start=1013
+  _globals['_MIGRATIONPAUSED']._serialized_end=1072
+  _globals['_MIGRATIONADVERTISEMENT']._serialized_start=1074
+  _globals['_MIGRATIONADVERTISEMENT']._serialized_end=1188
+  _globals['_MIGRATIONUPDATE']._serialized_start=1190
+  _globals['_MIGRATIONUPDATE']._serialized_end=1297
+  _globals['_MIGRATIONCOMPLETE']._serialized_start=1299
+  _globals['_MIGRATIONCOMPLETE']._serialized_end=1377
+  _globals['_MIGRATIONABORT']._serialized_start=1379
+  _globals['_MIGRATIONABORT']._serialized_end=1470
+  _globals['_MIGRATIONRESUME']._serialized_start=1472
+  _globals['_MIGRATIONRESUME']._serialized_end=1547
 # @@protoc_insertion_point(module_scope)

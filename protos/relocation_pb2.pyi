@@ -1,4 +1,4 @@
-from protos import contentbased_pb2 as _contentbased_pb2
+from protos import client_pb2 as _client_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -129,9 +129,9 @@ class MigrationAdvertisement(_message.Message):
     ADVERTISEMENT_FIELD_NUMBER: _ClassVar[int]
     BROKERS_FIELD_NUMBER: _ClassVar[int]
     migration: str
-    advertisement: _contentbased_pb2.Advertisement
+    advertisement: _client_pb2.Advertisement
     brokers: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[_Union[_contentbased_pb2.Advertisement, _Mapping]] = ..., brokers: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[_Union[_client_pb2.Advertisement, _Mapping]] = ..., brokers: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class MigrationUpdate(_message.Message):
     __slots__ = ("migration", "advertisement", "brokers")
@@ -139,9 +139,9 @@ class MigrationUpdate(_message.Message):
     ADVERTISEMENT_FIELD_NUMBER: _ClassVar[int]
     BROKERS_FIELD_NUMBER: _ClassVar[int]
     migration: str
-    advertisement: _contentbased_pb2.Advertisement
+    advertisement: _client_pb2.Advertisement
     brokers: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[_Union[_contentbased_pb2.Advertisement, _Mapping]] = ..., brokers: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, migration: _Optional[str] = ..., advertisement: _Optional[_Union[_client_pb2.Advertisement, _Mapping]] = ..., brokers: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class MigrationComplete(_message.Message):
     __slots__ = ("migration", "advertisement", "brokers")

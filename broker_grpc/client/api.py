@@ -31,6 +31,7 @@ from broker_grpc.machine import Answered, Delivered, Effect, Effects
 from broker_grpc.process.clock import RunClock
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.tls import TlsFiles
+from broker_grpc.registry import registry
 from protos.content_messages import Value
 
 HIGH_WATER = 1000  # messages on their way out, above which `publish` waits
@@ -110,6 +111,7 @@ class Client:
     # ------------------------------------------------------------ connection
 
     async def __aenter__(self) -> Client:
+        registry()  # what brokers of other packages send can be decoded
         incarnation = _next_incarnation()
         self._log = EventLog(os.fspath(self._events), self.id, self._clock, on_first=self._flush_later)
         self._machine = ClientMachine(

@@ -14,8 +14,8 @@ A machine like the broker, with requests of the application as methods. Each ret
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any, cast
 
 from broker_grpc.client.migration import Migrations
 from broker_grpc.client.ping import Pings
@@ -41,19 +41,15 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from protos.body import Body, Envelope
+from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
-from protos.contentbased_messages import (
-    Advertisement,
-    Publication,
-    Subscription,
-    Unadvertisement,
-    Unsubscription,
-)
-from protos.core_messages import Ack, ProbeAnswer, Refusal
+from protos.core_messages import Ack, Refusal
+from protos.envelope import encoded_size
 from protos.records import Kind, LogEvent
-from protos.relocation_messages import MigrationAbort, MigrationOrder, MigrationResume, PingRequest
 
 __all__ = ["ClientMachine", "ClientOptions"]
+
+Handler = Callable[[str, Envelope, Any], None]  # peer, envelope and its body
 
 
 class ClientMachine:
@@ -92,6 +88,8 @@ class ClientMachine:
         self._closing = False
         self._candidates = [broker, *fallbacks]
         self._fall_back_at: int | None = None
+        # Of every body but publications; each part adds its own.
+        self.handlers: dict[type[Body], Handler] = {Ack: self._acknowledged, Refusal: self._refused}
         self._publications = Publications(self, prefix)
         self._pings = Pings(self)
         self._migrations = Migrations(self)
@@ -226,23 +224,19 @@ class ClientMachine:
 
     def _received(self, peer: str, envelope: Envelope) -> None:
         body = envelope.body
-        if isinstance(body, Ack):
-            self._acknowledged(peer, envelope.request, body)
-        elif isinstance(body, Refusal):
-            if envelope.request in self._requests:
-                self._acknowledged(peer, envelope.request, Ack("", f"{body.reason}: {body.detail}"))
-            else:
-                self.log("REFUSED", peer=peer, detail=f"{body.reason}: {body.detail}")
-        elif isinstance(body, PingRequest):
-            self._pings.asked(peer, body)
-        elif isinstance(body, ProbeAnswer):
-            self._pings.answered(peer, body)
-        elif isinstance(body, MigrationOrder):
-            self._migrations.ordered(peer, body)
-        elif isinstance(body, MigrationResume):
-            self._migrations.resumed(peer, body)
-        elif isinstance(body, MigrationAbort):
-            self._migrations.aborted(peer, body)
+        handler = self.handlers.get(body.__class__)
+        if handler is not None:
+            handler(peer, envelope, body)
+        else:
+            detail = "the client has no use for it"
+            self.log("DROPPED", peer=peer, type=body.type, bytes=encoded_size(envelope), detail=detail)
+
+    def _refused(self, peer: str, envelope: Envelope, body: Refusal) -> None:
+        refusal = f"{body.reason}: {body.detail}"
+        if envelope.request in self._requests:
+            self._acknowledged(peer, envelope, Ack("", refusal))
+        else:
+            self.log("REFUSED", peer=peer, detail=refusal)
 
     # ------------------------------------------------------------ connection
 
@@ -333,8 +327,8 @@ class ClientMachine:
         self._requests[self._request] = item.token, is_withdrawal
         self.send(item.home, body, self._request)
 
-    def _acknowledged(self, peer: str, request: int, ack: Ack) -> None:
-        token, is_withdrawal = self._requests.pop(request, (0, False))
+    def _acknowledged(self, peer: str, envelope: Envelope, ack: Ack) -> None:
+        token, is_withdrawal = self._requests.pop(envelope.request, (0, False))
         item = self.items.get(token)
         if item is None:
             return

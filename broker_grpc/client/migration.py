@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from protos.contentbased_messages import Advertisement, Unadvertisement
+from protos.body import Envelope
+from protos.client_messages import Advertisement, Unadvertisement
 from protos.relocation_messages import (
     MigrationAbort,
     MigrationAdvertisement,
@@ -49,6 +50,11 @@ class Migrations:
     def __init__(self, client: ClientMachine) -> None:
         self._client = client
         self._running: dict[str, Migration] = {}  # by advertisement id: one at a time each
+        client.handlers |= {
+            MigrationOrder: self._ordered,
+            MigrationResume: self._resumed,
+            MigrationAbort: self._aborted,
+        }
 
     def uses(self, peer: str) -> bool:
         return any(peer in (m.source, m.target) for m in self._running.values())
@@ -57,7 +63,7 @@ class Migrations:
         waits = (m.deadline_us for m in self._running.values() if m.state != "advertised")
         return min(waits, default=None)
 
-    def ordered(self, peer: str, order: MigrationOrder) -> None:
+    def _ordered(self, peer: str, _: Envelope, order: MigrationOrder) -> None:
         client = self._client
         item = client.item_of(order.advertisement)
         if item is None or item.leaving or not order.brokers or order.advertisement in self._running:
@@ -103,7 +109,7 @@ class Migrations:
 
     # ------------------------------------------------------------ ends
 
-    def resumed(self, peer: str, message: MigrationResume) -> None:
+    def _resumed(self, peer: str, _: Envelope, message: MigrationResume) -> None:
         migration = self._running.get(message.advertisement)
         if migration is None or migration.order.migration != message.migration or migration.target != peer:
             return
@@ -113,7 +119,7 @@ class Migrations:
         self._client.log("MIGRATED", peer=peer, message=message.advertisement, duration_us=duration)
         self._client.moved(migration.item, peer)
 
-    def aborted(self, peer: str, message: MigrationAbort) -> None:
+    def _aborted(self, peer: str, _: Envelope, message: MigrationAbort) -> None:
         migration = self._running.get(message.advertisement)
         if migration is not None and migration.order.migration == message.migration:
             self._abort_order(migration.source, migration.order, message.reason)

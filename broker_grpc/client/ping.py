@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from protos.body import Envelope
 from protos.core_messages import Probe, ProbeAnswer
 from protos.relocation_messages import BrokerRtt, PingAnswer, PingRequest
 
@@ -34,6 +35,7 @@ class Pings:
         self._rounds: list[Round] = []
         self._sent: dict[int, tuple[str, int]] = {}  # sequence -> (broker, when)
         self._sequence = 0
+        client.handlers |= {PingRequest: self._asked, ProbeAnswer: self._answered}
 
     def uses(self, peer: str) -> bool:
         return any(peer in round_.waiting for round_ in self._rounds)
@@ -41,7 +43,7 @@ class Pings:
     def next_deadline_us(self) -> int | None:
         return min((round_.deadline_us for round_ in self._rounds), default=None)
 
-    def asked(self, peer: str, request: PingRequest) -> None:
+    def _asked(self, peer: str, _: Envelope, request: PingRequest) -> None:
         deadline = self._client.now_us + self._client.options.ping_timeout_us
         round_ = Round(peer, request, deadline)
         self._rounds.append(round_)
@@ -67,7 +69,7 @@ class Pings:
         """A dial that goes on may still succeed: the deadline decides."""
         self._sent = {sequence: sent for sequence, sent in self._sent.items() if sent[0] != peer}
 
-    def answered(self, peer: str, answer: ProbeAnswer) -> None:
+    def _answered(self, peer: str, _: Envelope, answer: ProbeAnswer) -> None:
         broker, sent_us = self._sent.pop(answer.sequence, ("", 0))
         if broker == peer:
             self._measured(peer, self._client.now_us - sent_us)

@@ -9,8 +9,8 @@ from broker_grpc.client.state import DuplicateWindow, Waiting
 from broker_grpc.content.language import format_publication
 from broker_grpc.machine import Delivered, Log, Send
 from protos.body import Envelope
+from protos.client_messages import Publication
 from protos.content_messages import Value
-from protos.contentbased_messages import Publication
 from protos.envelope import encoded_size, publication_size
 from protos.records import LogEvent
 

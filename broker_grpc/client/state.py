@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from broker_grpc.content.filters import Filter
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 
 
 class ClientOptions(msgspec.Struct, omit_defaults=True):

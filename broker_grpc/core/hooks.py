@@ -8,8 +8,8 @@ from broker_grpc.core.links import Peer
 from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
 from protos.body import Body, Envelope
+from protos.client_messages import Publication
 from protos.content_messages import Value
-from protos.contentbased_messages import Publication
 
 
 class Hooks:
@@ -33,7 +33,8 @@ class Hooks:
         """A publication arrived, or its service has ended.
 
         `kind`: whose stream it came on, which may have ended since; None = there was none.
-        `targets`: what `_match` found; None = it was not asked, because nothing takes time.
+        `targets`: what `_match` found; None = it was not asked, because nothing takes time. The node's own
+        answer is that of a message which nobody has use for.
         """
         raise NotImplementedError
 
@@ -58,7 +59,10 @@ class Hooks:
     # ------------------------------------------------------------ questions
 
     def _synced(self) -> dict[str, bool]:
-        """Neighbours with a link that is up, sorted: does each end hold what the other has to say?"""
+        """Neighbours with a link that is up, sorted: does each end hold what the other has to say?
+
+        The node's own answer counts the two rounds of SyncComplete (`Peer.synced`).
+        """
         raise NotImplementedError
 
     def _held(self) -> tuple[int, int]:

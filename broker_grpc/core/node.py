@@ -32,7 +32,7 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.core_messages import Ack, Heartbeat, HeartbeatAnswer, Hello, Probe, ProbeAnswer, Refusal
 from protos.envelope import TYPE_OF, encoded_size
 from protos.records import LogEvent

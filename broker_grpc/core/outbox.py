@@ -13,7 +13,7 @@ from broker_grpc.core.monitor import Monitor
 from broker_grpc.core.queues import OutputQueue
 from broker_grpc.machine import CloseLink, Copies, Effects, Log, Send
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.core_messages import Ack, Refusal
 from protos.envelope import TYPE_OF, encoded_size
 from protos.records import LogEvent

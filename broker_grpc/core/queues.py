@@ -13,7 +13,7 @@ from typing import NamedTuple
 from broker_grpc.core.links import Peer
 from broker_grpc.core.options import BrokerOptions
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 
 
 class Arrival(NamedTuple):

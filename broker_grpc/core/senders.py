@@ -7,7 +7,7 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
 from protos.bodies import SENDER_OF
 from protos.body import Body
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.envelope import TYPE_OF
 
 

@@ -18,8 +18,8 @@ from broker_grpc.core.outbox import Outbox
 from broker_grpc.core.queues import Arrival, InputQueue, OutputQueue
 from broker_grpc.machine import PeerKind
 from protos.body import Envelope
+from protos.client_messages import Publication
 from protos.content_messages import Value
-from protos.contentbased_messages import Publication
 
 Match = Callable[[Mapping[str, Value]], tuple[set[str], int]]  # targets, and how many filters were looked at
 # now, peer, the kind of its stream, envelope, targets, queueing_us, matching_us

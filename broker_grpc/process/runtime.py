@@ -35,7 +35,7 @@ from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.session import Session
 from broker_grpc.process.stopwatch import Stopwatch
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.core_messages import Refusal
 from protos.envelope import TYPE_OF, VERSION, MalformedEnvelope, UnknownMessage, decode, encode, request_of
 from protos.records import LogEvent

@@ -11,6 +11,8 @@ class Duration(click.ParamType[int]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         from testbed.topology.file.quantities import DURATION, parse
 
+        if str(value).strip("0123456789.") == "" and float(str(value)):
+            self.fail(f"{value}: give a unit, like {value}us", param, ctx)
         try:
             return int(parse(value, DURATION))
         except ValueError as error:

@@ -9,7 +9,7 @@ from testbed.errors import InputError
 from testbed.reproduction.claim import judge, undecided
 from testbed.reproduction.collect import Collector, Found, points_of
 from testbed.reproduction.request import Request
-from testbed.reproduction.results import ResultFolder, git
+from testbed.reproduction.results import ResultFolder, folder_of, git, is_begun
 from testbed.reproduction.rows import KeptRows
 from testbed.reproduction.study import Ask, Case, Part, Study
 from testbed.reproduction.verdict import Verdict
@@ -22,7 +22,19 @@ def reproduce(study: Study, request: Request) -> list[Verdict]:
     """Every figure, or those named. What cannot run here is refused before anything is written."""
     study.check_figures(request.figures)
     asks = [(part, ask_of(part, request)) for part in study.parts if part.wanted(request)]
+    if request.only_done:
+        asks = [(part, ask) for part, ask in asks if is_begun(folder_of(ask.request, part.name))]
+        if not asks:
+            raise nothing_done(request)
     return [verdict for part, ask in asks for verdict in reproduce_part(study, part, ask)]
+
+
+def nothing_done(request: Request) -> InputError:
+    """Nothing is written then: verdicts about nothing would stand where somebody looks for results."""
+    home = request.folder.parent
+    begun = sorted(folder.name for folder in home.glob("*") if is_begun(folder))
+    hint = f"{home} has {', '.join(begun)}" if begun else "leave --only-done out"
+    return InputError(f"nothing of {request.paper} is done at this scale", file=request.folder, hint=hint)
 
 
 def ask_of(part: Part[Any], request: Request) -> Ask[Any]:

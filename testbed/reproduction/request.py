@@ -49,4 +49,6 @@ def repeat_command(request: Request) -> str:
         words += ["--engine", request.engine]
     if request.seeds:
         words += ["--seeds", str(request.seeds)]
+    if request.only_done:
+        words += ["--only-done"]
     return " ".join(words)

@@ -33,6 +33,16 @@ from testbed.run.folder import write_atomically
 UNKNOWN = "unknown"  # the commit of a point that nobody wrote down
 
 
+def folder_of(request: Request, part: str) -> Path:
+    base = request.folder
+    return base.with_name(f"{base.name}-{part}") if part else base
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether there is anything to judge in it: rows of points, or points."""
+    return (folder / FILE).exists() or (folder / "runs").is_dir()
+
+
 @dataclass
 class ResultFolder:
     """Collects what one reproduction makes; `close` writes the manifest last, so its presence says done."""
@@ -47,8 +57,7 @@ class ResultFolder:
     row_commits: list[str] = field(default_factory=list)  # that made the points in the tables
 
     def __post_init__(self) -> None:
-        base = self.request.folder
-        self.path = base.with_name(f"{base.name}-{self.part}") if self.part else base
+        self.path = folder_of(self.request, self.part)
         self._made: set[Path] = set()
         (self.path / "tables").mkdir(parents=True, exist_ok=True)
         (self.path / "manifest.json").unlink(missing_ok=True)

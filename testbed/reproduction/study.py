@@ -49,6 +49,11 @@ class Ask(Generic[S]):
 
     @property
     def engine(self) -> str:
+        """Of the runs; a scale of a part with runs names one, for when nobody asks for another."""
+        if not self.engines:
+            raise InputError(
+                "no engine is said for the runs", hint="--engine, or Scale(engines=...) in the paper"
+            )
         return self.engines[0]
 
     @property

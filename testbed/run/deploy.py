@@ -13,12 +13,14 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from broker_grpc.registry import registry
 from protos.records import Fidelity, Manifest
 from testbed.errors import TestbedError, explain
 from testbed.run.engine import Clock, Engine, Event, Options
@@ -76,6 +78,7 @@ def _fill(
     folder.create()
     reserve(folder.path)
     folder.plan.write_bytes(dump(plan))
+    registry()  # packages beside this one register their messages when they are found
     folder.write_catalogue()
     if source is not None:
         folder.topology.write_bytes(source.read_bytes())
@@ -153,6 +156,8 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
             reason = explain(error)
         except OSError as error:
             reason = explain(error)
+        except Exception as error:  # of a machine, perhaps one of another package
+            reason = broken_off(folder, engine.name, error)
         finally:
             with contextlib.suppress(OSError):
                 engine.collect()
@@ -160,6 +165,14 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
     manifest = close(folder, reason, time.monotonic() - started, interrupted=bool(interruptions))
     trusted = code == 0 and manifest.status == "done"
     return Outcome(folder, manifest, folder.read_fidelity(), 0 if trusted else 1, kept)
+
+
+def broken_off(folder: RunFolder, engine: str, error: Exception) -> str:
+    """Where something broke that should not; the whole of it is in the run's logs."""
+    with contextlib.suppress(OSError):
+        (folder.logs / f"{engine}.log").write_text("".join(traceback.format_exception(error)))
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({last.filename}:{last.lineno}; logs/{engine}.log has it all)"
 
 
 def close(folder: RunFolder, reason: str, wall_seconds: float, interrupted: bool = False) -> Manifest:

@@ -83,9 +83,10 @@ def unsettled(clients: Iterable[str], look: Look, before: Look | None, counters_
     """Why subscriptions are not settled yet; empty when they are.
 
     Every client has its subscriptions acknowledged, every broker says that it is settled, every message that
-    settles was received by whom it was sent to, and nothing changed since the look `before`. A broker that
-    died took its counters along (`counters_lost`): then sent and received cannot be compared any more, and
-    quiet must do.
+    settles was received by whom it was sent to, and none was sent or received since the look `before`: real
+    processes answer one after the other, so the sums of a single look may be equal by chance. Messages that
+    do not settle (heartbeats, a ring's upkeep) count in neither. A broker that died took its counters along
+    (`counters_lost`): then sent and received cannot be compared any more, and quiet must do.
     """
     missing = clients_missing(clients, look)
     if missing:

@@ -26,7 +26,7 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.envelope import TYPE_OF, encoded_size
 from protos.records import LogEvent
 from testbed.run.stimuli import Look

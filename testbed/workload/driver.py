@@ -24,6 +24,7 @@ from broker_grpc.process.control import ControlLine, Request
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.eventloop import run, told_defect
 from broker_grpc.process.tls import TlsFiles
+from broker_grpc.registry import registry
 from protos.records import LogEvent
 from testbed.errors import InputError, TestbedError
 from testbed.topology.plan import Client
@@ -47,6 +48,7 @@ class DriverConfig(msgspec.Struct, omit_defaults=True):
 class Driver:
     def __init__(self, config: DriverConfig, control_fd: int | None = None) -> None:
         """Must be made inside a running event loop."""
+        registry()  # what brokers of other packages send can be decoded
         self.config = config
         self.clock = RunClock(config.epoch_offset_us or None)
         self._loop = asyncio.get_running_loop()

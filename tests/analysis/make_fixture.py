@@ -20,8 +20,8 @@ from typing import Any
 import grpc
 
 from protos.body import Envelope
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import Advertisement, Publication, Subscription
 from protos.core_messages import Heartbeat, Hello, PeerKind
 from protos.envelope import decode, encode, encoded_size
 

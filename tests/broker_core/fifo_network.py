@@ -29,13 +29,7 @@ from broker_grpc.machine import (
 )
 from broker_grpc.protocols.contentbased.broker import Broker
 from protos.body import Body, Envelope
-from protos.contentbased_messages import (
-    Advertisement,
-    Publication,
-    Subscription,
-    Unadvertisement,
-    Unsubscription,
-)
+from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.core_messages import Ack
 from protos.envelope import decode, encode
 from protos.records import LogEvent

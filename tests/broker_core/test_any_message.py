@@ -28,8 +28,8 @@ from broker_grpc.machine import (
 from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.registry import machine_of
 from protos.body import Envelope
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import Advertisement, Publication, Subscription
 from protos.core_messages import Ack
 from protos.envelope import TYPE_OF, encode
 

@@ -21,7 +21,8 @@ from broker_grpc.machine import (
     Send,
 )
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
+from protos.contentbased_messages import BrokerInformation
 from protos.core_messages import Ack, Probe, ProbeAnswer, Refusal
 from protos.relocation_messages import (
     MigrationAbort,
@@ -65,6 +66,24 @@ def publisher(**options) -> tuple[ClientMachine, int]:
     token, effects = client.advertise(3, STOCK)
     acknowledge(client, effects)
     return client, token
+
+
+# ---------------------------------------------------------------- messages
+
+
+def test_a_message_that_no_part_takes_is_logged():
+    client = connected()
+    (log,) = client.handle(3, Received("B1", Envelope(BrokerInformation("r1", "B1"))))
+    assert (log.event.kind, log.event.type, log.event.peer) == ("DROPPED", "broker_information", "B1")
+    assert log.event.detail == "the client has no use for it"
+    assert client.dropped == 0  # publications
+
+
+def test_a_part_adds_itself_to_the_handlers():
+    client, taken = connected(), []
+    client.handlers[BrokerInformation] = lambda peer, envelope, body: taken.append((peer, body.broker))
+    assert client.handle(3, Received("B1", Envelope(BrokerInformation("r1", "B7")))) == []
+    assert taken == [("B1", "B7")]
 
 
 # ---------------------------------------------------------------- requests

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from broker_grpc.core.options import BrokerOptions
+from protos.client_messages import Publication, Subscription
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import DiscoveryRequest, Publication, Subscription
+from protos.contentbased_messages import DiscoveryRequest
 from tests.broker_core.fifo_network import Network
 from tests.broker_core.trace_text import Trace
 

@@ -15,7 +15,7 @@ from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.protocols.contentbased.layer import LayerHost
 from broker_grpc.registry import machine_of
 from protos.body import Envelope
-from protos.contentbased_messages import Advertisement, Publication, Subscription, Trace
+from protos.client_messages import Advertisement, Publication, Subscription, Trace
 from protos.relocation_messages import RelocationAnswer, RelocationRequest, TraceResult
 
 STOCK = parse_filter("[class,eq,STOCK]").predicates

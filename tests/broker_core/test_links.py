@@ -11,14 +11,9 @@ from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import CloseLink, Log, PeerUp, Received, Rejected, Send
 from broker_grpc.protocols.contentbased.broker import Broker
 from protos.body import Envelope
+from protos.client_messages import Advertisement, Publication, Subscription, Unsubscription
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import (
-    Advertisement,
-    DiscoveryRequest,
-    Publication,
-    Subscription,
-    Unsubscription,
-)
+from protos.contentbased_messages import DiscoveryRequest
 from protos.core_messages import Refusal
 from protos.relocation_messages import RelocationRequest
 from tests.broker_core.fifo_network import Network

@@ -25,7 +25,8 @@ from broker_grpc.protocols.topicconnected.broker import TopicBroker
 from broker_grpc.protocols.topicconnected.coordinator import Coordinator
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication, Subscription, SyncComplete, Unsubscription
+from protos.client_messages import Publication, Subscription, Unsubscription
+from protos.contentbased_messages import SyncComplete
 from protos.core_messages import Ack, Heartbeat, HeartbeatAnswer, Hello, Probe, ProbeAnswer, Refusal
 from protos.envelope import encoded_size
 from protos.records import LogEvent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import typing
@@ -113,8 +114,12 @@ def test_a_name_of_two_packages_stands_for_neither(site: Path) -> None:
 def test_a_package_cannot_take_the_place_of_a_protocol_of_the_project(site: Path) -> None:
     taken = OWN.default().name
     install(site, "usurper", plug(taken), "usurper")
-    with pytest.raises(BrokerError, match=r"registered twice: by broker_grpc\.protocols\..* and .*usurper"):
-        find_protocols().entry({})
+    known = find_protocols()
+    assert known.entry({}) == OWN.default()
+    assert known.names() == OWN.names()
+    (broken,) = known.broken
+    assert re.search(r"registered twice: by broker_grpc\.protocols\..* and .*usurper", str(broken))
+    assert "usurper" in protocols(known).detail
 
 
 BROKEN = {
@@ -125,6 +130,9 @@ BROKEN = {
         "TypeError: Multiple `Meta` annotations setting `ge`",
     ),
     "parameter": (plug("gossip").replace("patience_us", "name"), "a parameter cannot be called 'name'"),
+    "exit": ("raise SystemExit(3)", "SystemExit: 3 ("),
+    "place": ("x = 1\ny = x / 0", "ZeroDivisionError: division by zero ("),
+    "overlay": (plug("gossip").replace('"any"', '"anny"'), "overlay 'anny' is none of"),
 }
 
 
@@ -175,7 +183,24 @@ def test_the_plan_knows_the_names_parameters_and_overlays_of_a_package(tmp_path:
     file.write_text(RING.format(patience=0))
     bad = verb(tmp_path, "validate", str(file))
     assert bad.returncode == 2
-    assert "algorithm 'gossip': Expected `int` >= 1 - at `$.patience_us`" in bad.stdout + bad.stderr
+    assert (
+        "algorithm gossip, parameter patience_us: expected `int` >= 1; whole number; waits so long; in µs"
+        in (bad.stdout)
+    )
+
+
+def test_a_machine_that_breaks_fails_its_run_and_says_where(tmp_path: Path) -> None:
+    broken = plug("gossip").replace("broker_with(config)", "broker_with(no_such_name)")
+    module = install(tmp_path, "gossip-pubsub", broken, "gossip")
+    file = tmp_path / "foreign.yaml"
+    file.write_text(RING.format(patience=5))
+    said = verb(tmp_path, "simulate", str(file), "--results", str(tmp_path / "results"))
+    assert said.returncode == 1
+    (run,) = (tmp_path / "results").glob("*/2*")
+    manifest = json.loads((run / "manifest.json").read_bytes())
+    assert manifest["status"] == "failed"
+    assert re.match(rf"NameError: .*no_such_name.*{module}\.py:\d+; logs/simulate\.log", manifest["reason"])
+    assert "Traceback" in (run / "logs" / "simulate.log").read_text()
 
 
 def test_the_printed_schema_has_the_parameters_of_a_package(tmp_path: Path) -> None:

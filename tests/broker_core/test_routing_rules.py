@@ -13,7 +13,7 @@ import pytest
 
 from broker_grpc.core.options import BrokerOptions
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from tests.broker_core.fifo_network import Network
 
 TREE = [("B1", "B2"), ("B2", "B3"), ("B2", "B4")]

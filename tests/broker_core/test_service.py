@@ -11,7 +11,7 @@ from broker_grpc.core.options import BrokerOptions
 from broker_grpc.machine import CloseLink, DeadlineReached, Log, PeerDown, PeerUp, Received, Send, unfolded
 from broker_grpc.protocols.contentbased.broker import Broker
 from protos.body import Envelope
-from protos.contentbased_messages import Advertisement, Publication, Subscription
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.envelope import encoded_size, publication_size
 from protos.records import LogEvent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker_grpc.content.language import format_filter, format_publication
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Advertisement, Publication, Subscription
+from protos.client_messages import Advertisement, Publication, Subscription
 from tests.broker_core.fifo_network import Network
 
 GOLDEN = Path(__file__).parent.parent / "golden"

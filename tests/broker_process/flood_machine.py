@@ -25,7 +25,7 @@ from broker_grpc.machine import (
 from broker_grpc.process.eventloop import run
 from broker_grpc.process.process import BrokerProcess
 from protos.body import Envelope
-from protos.contentbased_messages import Publication, Subscription, Unsubscription
+from protos.client_messages import Publication, Subscription, Unsubscription
 from protos.core_messages import Ack, Hello, Refusal
 from protos.records import LogEvent
 

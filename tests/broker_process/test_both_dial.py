@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
 from tests.broker_process.relay import Relay
 

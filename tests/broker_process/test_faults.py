@@ -12,7 +12,8 @@ from broker_grpc.client.api import Client
 from broker_grpc.content.language import parse_filter, parse_publication
 from broker_grpc.errors import ProtocolError
 from broker_grpc.process.transport import LINK, StreamLost
-from protos.contentbased_messages import DiscoveryRequest, Subscription
+from protos.client_messages import Subscription
+from protos.contentbased_messages import DiscoveryRequest
 from protos.core_messages import Ack
 from protos.records import LogEvent
 from tests.broker_process.broker_nodes import PATIENCE_S, Poker

@@ -26,8 +26,8 @@ from broker_grpc.process.session import Session
 from broker_grpc.process.transport import LINK, StreamLost
 from protos import broker_pb2 as pb
 from protos.body import Envelope
+from protos.client_messages import Publication, Subscription
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import Publication, Subscription
 from protos.core_messages import Ack, Refusal
 from protos.envelope import VERSION, encode
 from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker

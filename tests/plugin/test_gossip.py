@@ -62,6 +62,16 @@ def test_a_run_folder_names_its_messages_and_records(folder: RunFolder) -> None:
     assert listed["kinds"][-1] == {"number": 1100, "name": "GOSSIP_REPEATED"}
 
 
+def test_a_run_that_is_repeated_from_its_plan_names_them_too(
+    folder: RunFolder, site: Path, tmp_path: Path
+) -> None:
+    said = verb([site], "rerun", folder.path, "--results", tmp_path, "--no-diff")
+    assert said.returncode == 0, said.stderr
+    again = RunFolder(next(tmp_path.glob("*/latest")))
+    assert again.read_catalogue() == folder.read_catalogue()
+    assert "digest" in {message.name for message in again.read_catalogue().messages}
+
+
 def test_the_same_seed_gives_the_same_log(folder: RunFolder, site: Path, tmp_path: Path) -> None:
     runs = folder, simulate(site, tmp_path)
     logs = [{path.name: path.read_bytes() for path in run.events.iterdir()} for run in runs]
@@ -123,7 +133,7 @@ def test_the_plan_checks_its_settings(site: Path, tmp_path: Path) -> None:
     wrong.write_text(RING.read_text().replace("reach: 4", "reach: 0"))
     said = verb([site], "validate", wrong)
     assert said.returncode == 2
-    assert "algorithm 'gossip': Expected `int` >= 1 - at `$.reach`" in said.stdout + said.stderr
+    assert "algorithm gossip, parameter reach: expected `int` >= 1" in said.stdout + said.stderr
 
 
 def test_without_the_package_there_is_no_such_protocol() -> None:
@@ -160,15 +170,17 @@ NUMBER, KIND = {"number: 1100": "number: 1200"}, {"register(1100": "register(120
 def test_two_packages_that_want_the_same_stop_with_a_word(
     site: Path, tmp_path: Path, edits: dict[str, str], clash: str
 ) -> None:
-    """The first one works, the second is told to whoever asks for it."""
+    """Whichever of them is asked for: what a number means must not hang on the order of their names."""
     other = install(renamed(EXAMPLE, tmp_path / "sources", "chatter", edits), tmp_path)
     said = verb([site, other], "simulate", RING, "--results", tmp_path / "results")
     assert said.returncode == 2
     words = " ".join((said.stdout + said.stderr).split())
     assert "algorithm 'gossip': the package pubsub-gossip (gossip.plug) cannot be used" in words
     assert clash in words
-    chatter = tmp_path / "sources" / "ring.yaml"
-    assert verb([site, other], "validate", chatter).returncode == 0
+    refused = verb([site, other], "validate", tmp_path / "sources" / "ring.yaml")
+    assert refused.returncode == 2
+    assert clash in " ".join((refused.stdout + refused.stderr).split())
+    assert verb([site, other], "validate", "topologies/quickstart.yaml").returncode == 0
 
 
 # ---------------------------------------------------------------- generated code

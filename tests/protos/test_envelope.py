@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from protos import content_pb2, wire_pb2
 from protos.body import Envelope
 from protos.builtin import BODIES
+from protos.client_messages import Publication, Subscription, Trace
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import Publication, Subscription, Trace
 from protos.core_messages import Heartbeat, Hello, PeerKind
 from protos.envelope import MalformedEnvelope, UnknownMessage, decode, encode, encoded_size
 from protos.relocation_messages import BrokerTrace, NeighbourDelay, RelocationRequest, TraceInformationAnswer

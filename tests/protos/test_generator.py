@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from protos.bodies import BODY_TYPES, register
 from protos.body import Envelope
+from protos.client_messages import Advertisement
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import Advertisement
 from protos.envelope import decode, encode, encoded_size
 from protos.generate.__main__ import main
 
@@ -24,7 +24,7 @@ PROTO = """
 syntax = "proto3";
 package murmur;
 import "protos/content.proto";
-import "protos/contentbased.proto";
+import "protos/client.proto";
 import "protos/options.proto";
 
 enum Mood { CALM = 0; LOUD = 1; ODD = -1; }
@@ -48,7 +48,7 @@ message Murmur {
   sfixed64 signed_eight = 15;
   Mood mood = 16;
   Echo echo = 17;
-  testbed.contentbased.Advertisement advertisement = 18;
+  testbed.client.Advertisement advertisement = 18;
   testbed.content.Value value = 2047;
   testbed.content.Operator operator = 2048;
 }

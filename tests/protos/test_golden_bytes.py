@@ -16,7 +16,7 @@ import msgspec
 
 from protos.body import Envelope
 from protos.builtin import BODIES
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.envelope import decode, encode, encoded_size
 
 GOLDEN = sorted(Path(__file__).parents[1].glob("*/golden_bytes.txt"))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protos import contentbased_pb2 as pb
+from protos import client_pb2 as pb
 from protos.bodies import BODY_TYPES
-from protos.contentbased_messages import Publication, Trace
+from protos.client_messages import Publication, Trace
 from protos.publication_wire import read_publication, write_publication
 
 TO_PROTOBUF = BODY_TYPES[Publication].to_protobuf

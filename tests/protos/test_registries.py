@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from protos import bodies, catalogue, contentbased_messages, core_messages, kinds, records
+from protos import bodies, catalogue, client_messages, core_messages, kinds, records
 from protos.body import Body, BodyType
 from protos.builtin import BODIES
 from protos.purposes import PURPOSES, is_data
 from protos.registration import RegistrationError
 
 # Of these the tests know every message; those of protocols that came later are tested with them.
-OLDEST = [one for one in BODIES if one.protocol in ("core", "contentbased", "relocation", "topicconnected")]
+FILES = ("core", "client", "contentbased", "relocation", "topicconnected")
+OLDEST = [one for one in BODIES if one.protocol in FILES]
 FROM_BROKERS = {
     "sync_complete", "heartbeat", "heartbeat_answer", "broker_information", "trace_result",
     "relocation_request", "relocation_answer", "trace_information_request", "trace_information_answer",
@@ -57,8 +58,8 @@ def test_who_may_send_what() -> None:
 
 def test_what_says_nothing_about_routes_or_never_ends_does_not_settle() -> None:
     unsettled = {body.name for body in OLDEST if not body.settles}
-    assert unsettled == {"hello", "refusal", "heartbeat", "heartbeat_answer"}
-    assert contentbased_messages.Publication.settles
+    assert unsettled == {"hello", "refusal", "heartbeat", "heartbeat_answer", "publication"}
+    assert client_messages.Subscription.settles
     assert not core_messages.Heartbeat(1).settles
 
 
@@ -72,6 +73,8 @@ def test_every_purpose_is_in_the_vocabulary_or_explained_by_its_protocol(reposit
 def test_a_protocol_is_named_by_its_file() -> None:
     protocols = {body.name: body.protocol for body in BODIES}
     assert protocols["hello"] == "core"
+    assert protocols["publication"] == "client"
+    assert protocols["sync_complete"] == "contentbased"
     assert protocols["migration_update"] == "relocation"
     assert protocols["overlay_order"] == "topicconnected"
 
@@ -92,7 +95,7 @@ def test_a_plug_ins_message_is_known_once_it_is_registered() -> None:
     [
         (body(Buzz, 2047), r"body number 2047 is wanted by both .*\.Hum and .*\.Buzz"),
         (body(Publication, 2046), r"body name publication is wanted by both "
-         r"protos\.contentbased_messages\.Publication and .*test_registries\.Publication"),
+         r"protos\.client_messages\.Publication and .*test_registries\.Publication"),
         (body(Buzz, 18), r"Buzz wants body number 18; those of plug-ins are 1024 to 2047"),
         (body(Buzz, 2048), r"Buzz wants body number 2048; those of plug-ins are 1024 to 2047"),
     ],

@@ -13,7 +13,7 @@ from broker_grpc.protocols.contentbased.broker import Broker
 from broker_grpc.protocols.contentbased.layer import Layer
 from broker_grpc.protocols.relocation.layer import Relocation
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from tests.broker_core.fifo_network import Network, PlainClient
 
 # Figure 1, as far as the text gives it: B1 - B2, B4, B5; B5 - B6; B6 - B7, B8; B2 - B3.

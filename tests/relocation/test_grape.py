@@ -11,7 +11,7 @@ import pytest
 from broker_grpc.protocols.relocation.grape import Grape
 from broker_grpc.protocols.relocation.settings import GrapeSettings
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.envelope import encoded_size
 from protos.relocation_messages import PingRequest, TraceInformationAnswer, TraceInformationRequest
 from tests.relocation.scene import FIGURE_1, Scene
@@ -182,7 +182,7 @@ def test_the_publisher_is_asked_for_ping_times() -> None:
 
 def test_a_silent_publisher_does_not_stop_the_selection() -> None:
     scene = clustered(prioritise="delay", weight=100)
-    scene.publishers["P"]._pings.asked = lambda peer, request: None  # type: ignore[method-assign,assignment]
+    scene.publishers["P"].handlers[PingRequest] = lambda peer, envelope, body: None
     publish(scene, 10)
     assert scene.net.events("SELECTED") == []
     scene.net.advance(60_000_000)

@@ -14,7 +14,7 @@ from broker_grpc.protocols.relocation.profile import LOCAL, PublisherProfileTabl
 from broker_grpc.protocols.relocation.settings import PopSettings
 from broker_grpc.protocols.relocation.tagging import Tagger
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.relocation_messages import RelocationAnswer, RelocationRequest, TraceResult
 from tests.relocation.scene import FIGURE_1, Scene
 

@@ -226,3 +226,13 @@ def test_a_figure_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
     with pytest.raises(InputError, match="tiny has no figure '3'"):
         reproduce(study({}), request(tmp_path, figures=("3",)))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_done_where_nothing_is_done_writes_nothing_and_says_what_there_is(tmp_path: Path) -> None:
+    asked = request(tmp_path, only_done=True)
+    (asked.folder.parent / "full").mkdir(parents=True)
+    (asked.folder.parent / "full" / "points.csv").write_text("set,point\n")
+    with pytest.raises(InputError, match="is done at this scale") as caught:
+        reproduce(study({"all": [point("a", 1)]}), asked)
+    assert "full" in str(caught.value.hint)
+    assert not asked.folder.exists()

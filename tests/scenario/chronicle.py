@@ -8,7 +8,7 @@ from itertools import groupby
 
 from broker_grpc.machine import CloseLink, Log, OpenLink
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Advertisement, Publication, Subscription, Unsubscription
+from protos.client_messages import Advertisement, Publication, Subscription, Unsubscription
 from protos.records import LogEvent
 from protos.relocation_messages import BrokerRtt, BrokerTrace
 from tests.scenario.ordered_network import OrderedNetwork

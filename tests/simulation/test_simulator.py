@@ -12,7 +12,7 @@ import pytest
 from broker_grpc.core.limits import SERVER_GRACE_US
 from broker_grpc.machine import Copies, Log, Send
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.core_messages import Ack
 from protos.envelope import VERSION
 from protos.records import LogEvent

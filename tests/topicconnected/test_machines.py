@@ -26,7 +26,7 @@ from broker_grpc.protocols.topicconnected.components import is_topic_connected
 from broker_grpc.protocols.topicconnected.coordinator import Coordinator
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication, Subscription, Unsubscription
+from protos.client_messages import Publication, Subscription, Unsubscription
 from protos.core_messages import Ack, Heartbeat
 from protos.topicconnected_messages import Farewell, OverlayOrder, OverlayReport, TopicInterest
 

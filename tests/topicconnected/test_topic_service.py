@@ -13,7 +13,7 @@ from broker_grpc.protocols.topicconnected.broker import TopicBroker
 from broker_grpc.protocols.topicconnected.coordinator import Coordinator
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication, Subscription
+from protos.client_messages import Publication, Subscription
 from protos.envelope import encoded_size
 from protos.records import LogEvent
 from protos.topicconnected_messages import Farewell, OverlayOrder, TopicInterest

@@ -89,7 +89,7 @@ CASES = {
     ),
     "bad parameter of an algorithm": (
         "algorithm: {name: pop, threshold: 0}",
-        "algorithm 'pop': Expected `int` >= 1",
+        "algorithm pop, parameter threshold: expected `int` >= 1",
     ),
     "overlay link to nobody": ("overlay: {links: [[B1, B2], [B2, B7]]}", "4:34: there is no broker 'B7'"),
     "overlay link to itself": ("overlay: {links: [[B1, B1]], connected: false}", "from 'B1' to itself"),

@@ -6,7 +6,7 @@ import random
 
 from broker_grpc.machine import DeadlineReached, Effects, PeerUp, Send
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Publication, Subscription, Unsubscription
+from protos.client_messages import Publication, Subscription, Unsubscription
 from protos.core_messages import Ack
 from testbed.topology.plan import Client, PublicationPlan, SubscriptionPlan
 from testbed.workload.script import ClientScript

@@ -21,17 +21,9 @@ from broker_grpc.protocols.contentbased.routekeeper import RouteKeeper
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from broker_grpc.protocols.contentbased.tables import Route
 from protos.body import Body, Envelope
+from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
-from protos.contentbased_messages import (
-    Advertisement,
-    BrokerInformation,
-    DiscoveryRequest,
-    Publication,
-    Subscription,
-    SyncComplete,
-    Unadvertisement,
-    Unsubscription,
-)
+from protos.contentbased_messages import BrokerInformation, DiscoveryRequest, SyncComplete
 from protos.envelope import publication_size
 from protos.records import LogEvent
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from broker_grpc.core.monitor import Monitor
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from protos.body import Body, Envelope
-from protos.contentbased_messages import Advertisement, Publication
+from protos.client_messages import Advertisement, Publication
 from protos.records import LogEvent
 
 

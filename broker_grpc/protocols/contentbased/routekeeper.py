@@ -17,13 +17,8 @@ from broker_grpc.protocols.contentbased.repair import Repair
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from broker_grpc.protocols.contentbased.tables import Route
 from protos.body import Envelope
-from protos.contentbased_messages import (
-    Advertisement,
-    Subscription,
-    SyncComplete,
-    Unadvertisement,
-    Unsubscription,
-)
+from protos.client_messages import Advertisement, Subscription, Unadvertisement, Unsubscription
+from protos.contentbased_messages import SyncComplete
 from protos.core_messages import Ack
 
 

@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from broker_grpc.content.covering import Covering
 from broker_grpc.errors import ProtocolError
 from broker_grpc.protocols.contentbased.tables import Change, Export, Route, Table
+from protos.client_messages import Advertisement, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
-from protos.contentbased_messages import Advertisement, Subscription, Unadvertisement, Unsubscription
 
 RoutingMessage = Advertisement | Subscription | Unadvertisement | Unsubscription
 Told = tuple[str, RoutingMessage, int]  # neighbour, message, links crossed when it arrives there

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from broker_grpc.content.covering import Covering, intersects
 from broker_grpc.content.filters import Filter
 from broker_grpc.content.index import FilterIndex
-from protos.contentbased_messages import Advertisement, Subscription
+from protos.client_messages import Advertisement, Subscription
 
 
 class Route:

@@ -12,7 +12,7 @@ from broker_grpc.protocols.relocation.selection import BrokerStatistics, Tree, c
 from broker_grpc.protocols.relocation.settings import GrapeSettings
 from broker_grpc.protocols.relocation.tracing import Session, own_trace, statistics
 from protos.body import Envelope
-from protos.contentbased_messages import Publication, Trace
+from protos.client_messages import Publication, Trace
 from protos.relocation_messages import (
     BrokerTrace,
     PingAnswer,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from broker_grpc.protocols.contentbased.layer import LayerHost
 from broker_grpc.protocols.relocation.migration import Migration
 from protos.body import Envelope
-from protos.contentbased_messages import Publication
+from protos.client_messages import Publication
 from protos.records import LogEvent
 
 

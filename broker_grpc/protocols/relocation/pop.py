@@ -12,7 +12,7 @@ from broker_grpc.protocols.relocation.profile import LOCAL, PublisherProfileTabl
 from broker_grpc.protocols.relocation.settings import PopSettings
 from broker_grpc.protocols.relocation.tagging import Tagger
 from protos.body import Envelope
-from protos.contentbased_messages import Publication, Trace
+from protos.client_messages import Publication, Trace
 from protos.relocation_messages import RelocationAnswer, RelocationRequest, TraceResult
 
 

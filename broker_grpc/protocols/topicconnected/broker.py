@@ -22,14 +22,8 @@ from broker_grpc.errors import NotConformingError
 from broker_grpc.machine import CloseLink, Log, OpenLink, PeerKind
 from broker_grpc.protocols.topicconnected.settings import TopicBrokerSettings
 from protos.body import Body, Envelope
+from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
-from protos.contentbased_messages import (
-    Advertisement,
-    Publication,
-    Subscription,
-    Unadvertisement,
-    Unsubscription,
-)
 from protos.core_messages import Ack, Heartbeat
 from protos.envelope import publication_size
 from protos.records import LogEvent

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from protos.body import Body, Envelope
+from protos.client_messages import Publication, Subscription
 from protos.content_messages import Operator, Predicate
-from protos.contentbased_messages import Publication, Subscription
 from protos.core_messages import Hello, PeerKind
 from protos.envelope import encode, encoded_size
 from protos.records import CaptureFile, FlowCounter, LogEvent, Manifest, PortCounter, ProbeResult

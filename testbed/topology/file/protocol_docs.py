@@ -55,6 +55,15 @@ def parameter_table(kind: type[msgspec.Struct]) -> list[str]:
     return lines
 
 
+def parameter_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """What each parameter is: its type, its meaning and its unit, for a hint."""
+    (schema,), _ = struct_schemas([kind])
+    return {
+        name: "; ".join(word for word in (type_words(field), field.get("description", "")) if word)
+        for name, field in schema["properties"].items()
+    }
+
+
 def type_words(field: Schema) -> str:
     if "enum" in field:
         return " \\| ".join(f"`{value}`" for value in field["enum"])

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from broker_grpc.errors import BrokerError
-from broker_grpc.registry import UnknownProtocol, parameters, registry
+from broker_grpc.registry import Entry, UnknownProtocol, parameters, registry
 from testbed.errors import did_you_mean
+from testbed.topology.file.protocol_docs import parameter_meanings
 from testbed.topology.file.schema import TopologyFile
 from testbed.topology.resolve.brokers import BrokerDraft
 from testbed.topology.resolve.expand import Steps
@@ -37,17 +40,33 @@ def _check_name(algorithm: Algorithm, path: Steps, report: Report) -> None:
     except BrokerError as error:
         report.add((*path, "name"), str(error), "see `testbed doctor`")
     else:
-        _check_parameters(algorithm, entry.name, entry.settings.__struct_encode_fields__, path, report)
+        _check_parameters(algorithm, entry, path, report)
 
 
-def _check_parameters(
-    algorithm: Algorithm, name: str, known: tuple[str, ...], path: Steps, report: Report
-) -> None:
-    strange = [key for key in parameters(algorithm) if key not in known]
-    for key in strange:
-        hint = shortened(did_you_mean(key, known))
-        report.add((*path, key), f"algorithm {name} has no parameter {key!r}", hint, key=True)
+def _check_parameters(algorithm: Algorithm, entry: Entry, path: Steps, report: Report) -> None:
+    """Each by itself, so that all mistakes are told; what is left is wrong with all of them together."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(entry.settings)}
+    wrong = False
+    for key, value in parameters(algorithm).items():
+        where = (*path, key)
+        if key not in fields:
+            hint = shortened(did_you_mean(key, fields))
+            report.add(where, f"algorithm {entry.name} has no parameter {key!r}", hint, key=True)
+            wrong = True
+        elif problem := _problem(value, fields[key].type):
+            meaning = parameter_meanings(entry.settings).get(key, "see docs/topology-file.md")
+            report.add(where, f"algorithm {entry.name}, parameter {key}: {problem}", meaning)
+            wrong = True
+    if not wrong:
+        try:
+            registry().settings(algorithm)
+        except BrokerError as error:
+            report.add(path, str(error), "see docs/topology-file.md", key=True)
+
+
+def _problem(value: object, kind: object) -> str:
     try:
-        registry().settings({key: value for key, value in algorithm.items() if key not in strange})
-    except BrokerError as error:
-        report.add(path, str(error), "see docs/topology-file.md", key=True)
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        return str(error).replace("Expected", "expected", 1)
+    return ""

@@ -23,14 +23,8 @@ from gossip.gossip_messages import Digest
 from gossip.kinds import REPEATED
 from gossip.settings import GossipSettings
 from protos.body import Body, Envelope
+from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
-from protos.contentbased_messages import (
-    Advertisement,
-    Publication,
-    Subscription,
-    Unadvertisement,
-    Unsubscription,
-)
 from protos.core_messages import Ack
 from protos.envelope import publication_size
 from protos.records import LogEvent
