@@ -100,7 +100,9 @@ def evidence(run: RunFolder, kinds: Collection[str] = ()) -> Evidence:
 def count_missing(plan: Plan, published: dict[str, Event], present: set[tuple[str, str]]) -> int:
     """Deliveries that should have been and were not.
 
-    Every subscription is settled before the first publication: a phase of its own comes before.
+    Every subscription is settled before the first publication: a phase of its own comes before. The last
+    QUIET_US of publishing are left out, as they may be under way when a run ends: of a run that publishes for
+    less nothing is counted. Spark's table `losses` knows what was under way, and counts such runs too.
     """
     last = max(e.t_us for e in published.values()) - QUIET_US
     by_filter: dict[str, list[str]] = {}
