@@ -32,6 +32,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MIGRATION_ABORTED: _ClassVar[Kind]
     SELECTED: _ClassVar[Kind]
     SAMPLED: _ClassVar[Kind]
+    COUNTED: _ClassVar[Kind]
     PHASE_STARTED: _ClassVar[Kind]
     PHASE_READY: _ClassVar[Kind]
     FAULT_STARTED: _ClassVar[Kind]
@@ -67,6 +68,7 @@ MIGRATED: Kind
 MIGRATION_ABORTED: Kind
 SELECTED: Kind
 SAMPLED: Kind
+COUNTED: Kind
 PHASE_STARTED: Kind
 PHASE_READY: Kind
 FAULT_STARTED: Kind
@@ -79,7 +81,7 @@ REPAIRED: Kind
 OVERLAY_UP: Kind
 
 class LogEvent(_message.Message):
-    __slots__ = ("t_us", "n", "node", "kind", "type", "peer", "message", "hops", "bytes", "published_us", "queueing_us", "matching_us", "sending_us", "duration_us", "content", "group", "detail", "queue", "input_utilisation", "output_utilisation", "memory_bytes")
+    __slots__ = ("t_us", "n", "node", "kind", "type", "peer", "message", "hops", "bytes", "published_us", "queueing_us", "matching_us", "sending_us", "duration_us", "content", "group", "detail", "queue", "input_utilisation", "output_utilisation", "memory_bytes", "count")
     T_US_FIELD_NUMBER: _ClassVar[int]
     N_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
@@ -101,6 +103,7 @@ class LogEvent(_message.Message):
     INPUT_UTILISATION_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_UTILISATION_FIELD_NUMBER: _ClassVar[int]
     MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
     t_us: int
     n: int
     node: str
@@ -122,4 +125,5 @@ class LogEvent(_message.Message):
     input_utilisation: float
     output_utilisation: float
     memory_bytes: int
-    def __init__(self, t_us: _Optional[int] = ..., n: _Optional[int] = ..., node: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., type: _Optional[str] = ..., peer: _Optional[str] = ..., message: _Optional[str] = ..., hops: _Optional[int] = ..., bytes: _Optional[int] = ..., published_us: _Optional[int] = ..., queueing_us: _Optional[int] = ..., matching_us: _Optional[int] = ..., sending_us: _Optional[int] = ..., duration_us: _Optional[int] = ..., content: _Optional[str] = ..., group: _Optional[str] = ..., detail: _Optional[str] = ..., queue: _Optional[int] = ..., input_utilisation: _Optional[float] = ..., output_utilisation: _Optional[float] = ..., memory_bytes: _Optional[int] = ...) -> None: ...
+    count: int
+    def __init__(self, t_us: _Optional[int] = ..., n: _Optional[int] = ..., node: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., type: _Optional[str] = ..., peer: _Optional[str] = ..., message: _Optional[str] = ..., hops: _Optional[int] = ..., bytes: _Optional[int] = ..., published_us: _Optional[int] = ..., queueing_us: _Optional[int] = ..., matching_us: _Optional[int] = ..., sending_us: _Optional[int] = ..., duration_us: _Optional[int] = ..., content: _Optional[str] = ..., group: _Optional[str] = ..., detail: _Optional[str] = ..., queue: _Optional[int] = ..., input_utilisation: _Optional[float] = ..., output_utilisation: _Optional[float] = ..., memory_bytes: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...

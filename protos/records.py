@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         "MIGRATION_ABORTED",
         "SELECTED",
         "SAMPLED",
+        "COUNTED",
         "PHASE_STARTED",
         "PHASE_READY",
         "FAULT_STARTED",
@@ -78,6 +79,7 @@ KINDS = {
     "MIGRATION_ABORTED": 32,
     "SELECTED": 33,
     "SAMPLED": 40,
+    "COUNTED": 41,
     "PHASE_STARTED": 50,
     "PHASE_READY": 51,
     "FAULT_STARTED": 52,
@@ -113,6 +115,7 @@ class LogEvent(msgspec.Struct, omit_defaults=True, gc=False):
     input_utilisation: float = 0.0
     output_utilisation: float = 0.0
     memory_bytes: int = 0
+    count: int = 0
 
 
 class ProbeResult(msgspec.Struct, omit_defaults=True, gc=False):

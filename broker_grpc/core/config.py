@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from broker_grpc.core.counted import Counting
 from broker_grpc.core.options import BrokerOptions, broker_options
 from broker_grpc.errors import BrokerError
 
@@ -38,6 +39,7 @@ class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fie
     epoch_offset_us: int = 0  # run clock = CLOCK_MONOTONIC + this
     incarnation: int = 1  # grows with every start of this broker
     sample_every_us: int = 0
+    counting: Counting | None = None  # what the event log counts instead of telling it
     tls: Tls | None = None
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from broker_grpc.core.counted import Counting, Tally
 from broker_grpc.process.clock import RunClock
 from protos.records import LogEvent
 
@@ -36,6 +37,7 @@ class EventLog:
         flush_bytes: int = FLUSH_BYTES,
         backlog_bytes: int = BACKLOG_BYTES,
         on_first: Callable[[], None] | None = None,
+        counting: Counting | None = None,
     ) -> None:
         self.path = Path(path)
         self.node = node
@@ -45,6 +47,7 @@ class EventLog:
         self._flush_bytes = flush_bytes
         self._backlog_bytes = max(backlog_bytes, flush_bytes)
         self._on_first = on_first
+        self._tally = Tally(counting) if counting is not None else None
         self._encode_into = msgspec.json.Encoder().encode_into
         self._buffer = bytearray()
         self._inside_line = False  # the file ends in the first part of a line, the rest is in the buffer
@@ -64,12 +67,19 @@ class EventLog:
 
     def write(self, event: LogEvent) -> None:
         """Stamps what the event leaves open (time, node) and its number, and takes it over."""
-        self.written += 1
-        event.n = self.written
         if not event.t_us:
             event.t_us = self._clock.now_us()
         if not event.node:
             event.node = self.node
+        if self._tally is None:
+            self._append(event)
+        else:
+            for kept in self._tally.kept((event,)):
+                self._append(kept)
+
+    def _append(self, event: LogEvent) -> None:
+        self.written += 1
+        event.n = self.written
         buffer = self._buffer
         if not buffer and self._on_first is not None:
             self._on_first()
@@ -96,6 +106,8 @@ class EventLog:
             self._report_loss()
 
     def close(self) -> None:
+        for counts in self._tally.ended() if self._tally is not None else ():
+            self._append(counts)
         self.flush()
         self.flush()  # the first may have left one line about a loss
         if self._buffer:

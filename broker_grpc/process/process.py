@@ -61,7 +61,9 @@ class BrokerProcess:
         limits = limits_from(config.options)
         clock = RunClock(config.epoch_offset_us or None)
         events = config.events or os.devnull
-        self.log = EventLog(events, config.broker, clock, on_first=self._flush_later)
+        self.log = EventLog(
+            events, config.broker, clock, on_first=self._flush_later, counting=config.counting
+        )
         self._flush_s = limits.log_flush_us / 1e6
         self.runtime = Runtime(machine, clock, self.log, limits)
         self.runtime.stopwatch = None if is_virtual() else stopwatch_for(machine.measures)

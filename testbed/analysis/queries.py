@@ -29,6 +29,7 @@ from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
 from testbed.analysis.sources.pcap import read_facts
 from testbed.analysis.tables import large_deliveries
 from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
+from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_over_peers
 from testbed.analysis.tables.delay import delay
 from testbed.analysis.tables.deliveries import deliveries, losses
 from testbed.analysis.tables.fidelity import fidelity
@@ -36,6 +37,7 @@ from testbed.analysis.tables.hops import hop_distribution, hops, with_share
 from testbed.analysis.tables.links import links
 from testbed.analysis.tables.load import load
 from testbed.analysis.tables.overhead import link_messages, log_counts, overhead
+from testbed.analysis.tables.purposes import purposes, sent_by_type
 from testbed.analysis.tables.wire import identify, wire, wire_counts
 from testbed.analysis.tables.write import write_table
 from testbed.analysis.wire.witness import FACT_SCHEMA
@@ -68,6 +70,7 @@ class Queries:
     ) -> None:
         self.spark, self.runs, self.say, self.collect_rows = spark, runs, say, collect_rows
         self.brokers = {run.key: run.brokers for run in runs}
+        self.counted = {run.key: run.counted for run in runs}
         self.partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions", "4")))
 
     def run(self, write: bool) -> Analysis:
@@ -129,7 +132,13 @@ class Queries:
         for run in self.runs:
             routes = run.routes
             hosts = {process: routes.index[node] for process, node in run.hosts.items()}
-            worlds[run.key] = journeys.World(hosts, routes.latency_us, routes.links, self.timelines[run.key])
+            worlds[run.key] = journeys.World(
+                hosts,
+                routes.latency_us,
+                routes.links,
+                self.timelines[run.key],
+                whole="publication" not in run.counted,
+            )
         chosen = self.events.where(self.events["kind"].isin(*journeys.KINDS)).select(*journeys.INPUT)
         together = chosen.repartition(self.partitions, "run", "message")
         return together.mapInArrow(partial(journeys.journeys, worlds), from_arrow_schema(journeys.SCHEMA))
@@ -145,8 +154,9 @@ class Queries:
             "losses": lambda: losses(self.pairs),
             "delay": lambda: delay(self.pairs, rows, self.first_publication_us),
             "hop_distribution": lambda: hop_distribution(self.pairs),
-            "log": lambda: log_counts(self.events, ended),
+            "log": lambda: log_counts(self.events, ended, self.counted),
             "load": lambda: load(self.events, ids, self.first_us),
+            "purposes": lambda: sent_by_type(self.events, ids, self.first_us, ended, self.counted),
         }
         self.large = rows > self.collect_rows
         if not self.large:
@@ -156,6 +166,7 @@ class Queries:
         made = {name: future.result() for name, future in waiting.items()}
         made["hops"] = hops(made["hop_distribution"])
         made["hop_distribution"] = with_share(made["hop_distribution"])
+        made["purposes"] = purposes(made["purposes"], {run.key: run.purposes for run in self.runs})
         self.facts = facts.result()
         log = made.pop("log")
         counters = (self._counters(PortCounter, "ports.jsonl"), self._counters(FlowCounter, "flows.jsonl"))
@@ -175,15 +186,16 @@ class Queries:
 
     def _wire_frames(self, log: pd.DataFrame) -> dict[str, pd.DataFrame]:
         calls = identify(self.facts, self.runs)
-        counts = wire_counts(self.facts, calls)
+        counts = wire_counts(self.facts, calls, self.counted)
+        log, counts = (summed_over_peers(rows, self.counted, self.brokers) for rows in (log, counts))
         directions = wire(self.facts, calls, self.runs)
-        whole = directions[directions["state"] == "whole"][["run", "source", "target"]].drop_duplicates()
+        whole = seen_over_peers(directions, self.brokers)
         captured = self._captured(log, whole)
-        purposes = {run.key: run.purposes for run in self.runs}
+        known = {run.key: run.purposes for run in self.runs}
         return {
             "wire": directions,
             "link_messages": link_messages(log, counts, whole, self.brokers),
-            "overhead": overhead(log, counts, self.delivered, self.brokers, captured, purposes),
+            "overhead": overhead(log, counts, self.delivered, self.brokers, captured, known),
         }
 
     def _captured(self, log: pd.DataFrame, whole: pd.DataFrame) -> dict[str, set[str]]:
@@ -192,7 +204,7 @@ class Queries:
         missing: dict[str, set[str]] = {run.key: set() for run in self.runs}
         present: dict[str, set[str]] = {run.key: set() for run in self.runs}
         for run, sender, receiver in log[["run", "sender", "receiver"]].itertuples(index=False, name=None):
-            link = "overlay" if receiver in self.brokers[run] else "client"
+            link = "overlay" if receiver == BROKERS or receiver in self.brokers[run] else "client"
             (present if (run, sender, receiver) in seen else missing)[run].add(link)
         return {key: present[key] - missing[key] for key in present}
 

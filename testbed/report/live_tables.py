@@ -54,6 +54,7 @@ class Sent:
 class LiveTables:
     brokers: frozenset[str]
     purposes: Mapping[str, str]  # by message type
+    counted: frozenset[str] = frozenset()  # types that the logs count, also while the brokers stop
     first_us: int = 0
     last_us: int = 0
     ended_us: int = 0  # of the run; what is sent later belongs to its stopping
@@ -74,6 +75,8 @@ class LiveTables:
         if at > 0:
             self.first_us = min(self.first_us or at, at)
             self.last_us = max(self.last_us, at)
+        if kind == "COUNTED":
+            return self._take_count(event)
         if event.node in self.brokers:
             (self._received if kind in GOT else self._other)[event.node].append(at)
         if kind == "DELIVERED":
@@ -105,6 +108,15 @@ class LiveTables:
         if event.kind == "NOTIFIED":
             pair = self._messages[event.message], self._names[event.peer]
             self._notified.setdefault(pair, self._names[event.node])
+
+    def _take_count(self, event: LogEvent) -> None:
+        """As if each had been told at the time of the last; sizes add up to the sum."""
+        kind, each = event.detail, event.bytes // max(1, event.count)
+        (self._received if kind in GOT else self._other)[event.node].extend([event.t_us] * event.count)
+        if kind in ("FORWARDED", "NOTIFIED", "SENT"):
+            sent = self._sent[event.group, event.type]
+            sent.times.extend([event.t_us] * event.count)
+            sent.sizes.extend([each] * (event.count - 1) + [event.bytes - each * (event.count - 1)])
 
     def tables(self) -> dict[str, pandas.DataFrame]:
         got = self._delivered()
@@ -142,7 +154,8 @@ class LiveTables:
         found = []
         for (link, kind), sent in self._sent.items():
             times, sizes = np.array(sent.times, np.int64), np.array(sent.sizes, np.int64)
-            timely = times < self.ended_us if self.ended_us else np.ones(len(times), bool)
+            all_of_them = not self.ended_us or kind in self.counted
+            timely = np.ones(len(times), bool) if all_of_them else times < self.ended_us
             if timely.any():
                 found.append((link, kind, int(timely.sum()), int(sizes[timely].sum())))
         return found
@@ -150,7 +163,8 @@ class LiveTables:
 
 def live_tables(folder: RunFolder, plan: Plan) -> LiveTables:
     purposes = {message.name: message.purpose for message in folder.read_catalogue().messages}
-    return LiveTables(frozenset(broker.id for broker in plan.brokers), purposes)
+    brokers = frozenset(broker.id for broker in plan.brokers)
+    return LiveTables(brokers, purposes, frozenset(plan.log_detail.counted))
 
 
 def delay_table(got: pandas.DataFrame, first_us: int) -> pandas.DataFrame:

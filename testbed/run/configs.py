@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from broker_grpc.core.config import BrokerProcessConfig, Neighbour, Tls
+from broker_grpc.core.counted import Counting
 from broker_grpc.registry import registry
 from testbed.topology.plan import Broker, Plan
 
@@ -34,6 +35,15 @@ def neighbours(plan: Plan) -> dict[str, list[Neighbour]]:
     return found
 
 
+def counting_of(plan: Plan) -> Counting | None:
+    """What the event logs count; None = they tell everything."""
+    detail = plan.log_detail
+    if not detail.counted:
+        return None
+    brokers = [broker.id for broker in plan.brokers]
+    return Counting(detail.counted, plan.sample_every_us, brokers, detail.journeys, plan.seed)
+
+
 class BrokerConfigs:
     """What a plan's brokers are told, the same by every engine; the plan is read once."""
 
@@ -42,6 +52,7 @@ class BrokerConfigs:
         self._brokers = {broker.id: broker for broker in plan.brokers}
         self._addresses = addresses(plan)
         self._neighbours = neighbours(plan)
+        self._counting = counting_of(plan)
 
     def broker_config(
         self,
@@ -65,6 +76,7 @@ class BrokerConfigs:
             epoch_offset_us=epoch_offset_us,
             incarnation=incarnation,
             sample_every_us=self._plan.sample_every_us,
+            counting=self._counting,
             tls=Tls(**tls) if tls else None,
         )
 

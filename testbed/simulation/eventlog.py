@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from broker_grpc.core.counted import Counting, Tally
 from protos.records import LogEvent
 
 SPILL_EVENTS = 250  # few enough to be still in the processor's cache when they are encoded
@@ -18,11 +19,12 @@ class SimulatedLog:
     Events are encoded many at once: nobody may change one after writing it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, counting: Counting | None = None) -> None:
         self._file: BinaryIO = path.open("wb")
         self._encode_lines = msgspec.json.Encoder().encode_lines
         self.waiting: list[LogEvent] = []  # stamped with time and node, in order; `spill` when it is long
         self.written = 0
+        self._tally = Tally(counting) if counting is not None else None
 
     def write(self, event: LogEvent, now_us: int, node: str) -> None:
         event.t_us = event.t_us or now_us
@@ -34,16 +36,21 @@ class SimulatedLog:
         """Encode what waits, if there is enough of it."""
         if len(self.waiting) < least:
             return
-        for number, event in enumerate(self.waiting, self.written + 1):
-            event.n = number
-        self.written += len(self.waiting)
-        self._file.write(self._encode_lines(self.waiting))
+        self._encode(self.waiting if self._tally is None else self._tally.kept(self.waiting))
         self.waiting.clear()
+
+    def _encode(self, events: list[LogEvent]) -> None:
+        for number, event in enumerate(events, self.written + 1):
+            event.n = number
+        self.written += len(events)
+        self._file.write(self._encode_lines(events))
 
     def flush(self) -> None:
         self.spill(1)
         self._file.flush()
 
     def close(self) -> None:
-        self.flush()
+        self.spill(1)
+        if self._tally is not None:
+            self._encode(self._tally.ended())
         self._file.close()

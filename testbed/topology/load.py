@@ -17,7 +17,7 @@ from testbed.topology.plan import Check, Plan
 from testbed.topology.resolve.events import in_order
 from testbed.topology.resolve.names import names_of
 from testbed.topology.resolve.network import Sites, build_sites
-from testbed.topology.resolve.observation import build_capture, build_probes
+from testbed.topology.resolve.observation import build_capture, build_log_detail, build_probes
 from testbed.topology.resolve.processes import resolve_processes
 from testbed.topology.resolve.report import Report
 from testbed.topology.resolve.source import Source
@@ -76,6 +76,7 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     phases, events = resolve_timeline(source, processes, names, network)
     capture = build_capture(file, names, report)
     probes = build_probes(file, processes.brokers, names, report)
+    log_detail = build_log_detail(file, report)
     report.raise_if_any()
     return Plan(
         name=file.name,
@@ -92,6 +93,7 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
         checks=[Check(name, expression) for name, expression in file.checks.items()],
         tls=file.tls,
         sample_every_us=file.sample_every,
+        log_detail=log_detail,
     )
 
 

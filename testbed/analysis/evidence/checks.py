@@ -13,6 +13,7 @@ from testbed.analysis.evidence.interests import FOREVER
 from testbed.analysis.evidence.log_health import LogHealth
 from testbed.analysis.evidence.runs import Run
 from testbed.analysis.evidence.times import Rows
+from testbed.analysis.tables.counted import BROKERS
 
 EVIDENCE = 10
 
@@ -131,7 +132,10 @@ def _difference(row: Any) -> str:
 def _explained(row: Any, reasons: dict[str, str]) -> str:
     if 0 <= row.log - row.wire <= row.late_log:
         return f"{row.late_log} were logged while the brokers stopped, and their streams were cut"
-    return reasons.get("") or reasons.get(row.source) or reasons.get(f"{row.source}>{row.target}") or ""
+    known = reasons.get("") or reasons.get(row.source) or reasons.get(f"{row.source}>{row.target}")
+    if known is None and row.target == BROKERS:
+        known = next((why for end, why in reasons.items() if end.startswith(f"{row.source}>")), None)
+    return known or ""
 
 
 def explanations(e: Evidence) -> dict[str, str]:

@@ -60,6 +60,7 @@ class World:
     latency_us: Floats
     links: Floats
     timeline: Timeline
+    whole: bool = True  # False: publications are counted, and few of them can be followed
 
     def between(self, a: pd.Series, b: pd.Series) -> tuple[Floats, Floats]:
         """Planned delay and network links from each of `a` to each of `b`; NaN when unknown."""
@@ -93,7 +94,7 @@ def run_journeys(events: pd.DataFrame, world: World) -> pd.DataFrame:
     ways = _ways(by_kind, world)
     pairs = _pairs(by_kind, ways, world)
     pairs = _with_outcomes(pairs, by_kind["PUBLISHED"], world)
-    return pd.concat([pairs, _publications(by_kind, ways, pairs)], ignore_index=True)
+    return pd.concat([pairs, _publications(by_kind, ways, pairs, world.whole)], ignore_index=True)
 
 
 def _ways(by_kind: dict[str, pd.DataFrame], world: World) -> pd.DataFrame:
@@ -269,8 +270,11 @@ def _missing(
     )
 
 
-def _publications(by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """One row per publication: how many brokers handled it, and how many of them for nobody of their own."""
+def _publications(
+    by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, pairs: pd.DataFrame, whole: bool
+) -> pd.DataFrame:
+    """One row per publication: how many brokers handled it, and how many of them for nobody of their own;
+    both null where the brokers only counted it."""
     published = by_kind["PUBLISHED"].drop_duplicates("message")
     served = by_kind["NOTIFIED"][["message", "node"]].drop_duplicates().assign(served=True)
     handled = ways.merge(served, on=["message", "node"], how="left")
@@ -282,8 +286,8 @@ def _publications(by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, pairs: p
     out = published[["message", "node", "t_us", "published_us"]].set_index("message").join(counts).join(got)
     given = out["published_us"].where(out["published_us"] > 0, out["t_us"])
     out = out.assign(row="publication", publisher=out["node"], published_us=given)
-    whole = {"brokers": "int64", "relays": "int64", "deliveries": "int64"}
-    out = out.fillna(dict.fromkeys(whole, 0)).astype(whole)
+    known = ["brokers", "relays", "deliveries"] if whole else ["deliveries"]
+    out = out.fillna(dict.fromkeys(known, 0)).astype(dict.fromkeys(["brokers", "relays", "deliveries"], "Int64"))
     out.index.name = "publication"
     columns = ["publication", "row", "publisher", "published_us", "brokers", "relays", "deliveries"]
     return out.reset_index()[columns]

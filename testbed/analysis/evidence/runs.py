@@ -84,6 +84,11 @@ class Run:
         return {message.name: message.purpose for message in self.catalogue.messages}
 
     @cached_property
+    def counted(self) -> frozenset[str]:
+        """Types of messages that the brokers' logs count."""
+        return frozenset(self.plan.log_detail.counted)
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """Of log records."""
         return frozenset(kind.name for kind in self.catalogue.kinds)

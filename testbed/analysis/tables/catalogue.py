@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed.analysis.tables import delay, deliveries, fidelity, hops, links, load, overhead, wire
+from testbed.analysis.tables import delay, deliveries, fidelity, hops, links, load, overhead, purposes, wire
 
 PROVENANCE = {
     "run": "run id",
@@ -17,6 +17,7 @@ TABLES: dict[str, dict[str, str]] = {
     "hop_distribution": hops.DISTRIBUTION_COLUMNS,
     "overhead": overhead.COLUMNS,
     "link_messages": overhead.LINK_COLUMNS,
+    "purposes": purposes.COLUMNS,
     "wire": wire.COLUMNS,
     "load": load.COLUMNS,
     "links": links.COLUMNS,
@@ -31,6 +32,7 @@ ORDER: dict[str, list[str]] = {
     "hop_distribution": ["measure", "hops"],
     "overhead": [],  # sorted by its own rules: data, control, sums
     "link_messages": ["source", "target", "type"],
+    "purposes": ["broker", "window_s", "link", "purpose"],
     "wire": ["source", "target", "link"],
     "load": ["broker", "window_s"],
     "links": [],  # as in the plan

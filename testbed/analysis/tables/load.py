@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from testbed.analysis.tables.literals import window_s
+from testbed.analysis.tables.counted import weighed
+from testbed.analysis.tables.literals import among, window_s
 
 WINDOW_US = 10_000_000
 COLUMNS = {
@@ -33,28 +32,20 @@ def load(
     """`brokers`: run -> ids, to keep clients and the harness out; `starts`: run -> its first event, us."""
     window = window_s(f.col("t_us"), starts, window_us).alias("window_s")
     return (
-        events.where(_is_broker(brokers))
+        weighed(events.where(among("node", brokers)))
         .groupBy("run", f.col("node").alias("broker"), window)
         .agg(*_measures(window_us / 1_000_000))
     )
 
 
-def _is_broker(brokers: dict[str, list[str]]) -> Column:
-    """Runs of a sweep have the same brokers: they are asked about once, not once per run."""
-    runs: dict[tuple[str, ...], list[str]] = {}
-    for run, ids in brokers.items():
-        runs.setdefault(tuple(ids), []).append(run)
-    if len(runs) == 1:
-        return f.col("node").isin(list(next(iter(runs))))
-    among = [f.col("run").isin(keys) & f.col("node").isin(list(ids)) for ids, keys in runs.items()]
-    return reduce(Column.__or__, among)
-
-
 def _measures(seconds: float) -> list[Column]:
-    kind = f.col("kind")
+    kind, told, weight = f.col("kind"), f.col("told"), f.col("weight")
+
+    def number(*kinds: str) -> Column:
+        return f.coalesce(f.sum(f.when(told.isin(*kinds), weight)), f.lit(0))
 
     def rate(*kinds: str) -> Column:
-        return f.count(f.when(kind.isin(*kinds), 1)) / seconds
+        return number(*kinds) / seconds
 
     def sampled(name: str) -> Column:
         return f.when(kind == "SAMPLED", f.col(name))
@@ -64,14 +55,15 @@ def _measures(seconds: float) -> list[Column]:
         return f.mean(sampled(name).cast("decimal(24,9)")).cast("double").alias(name)
 
     def processed(name: str) -> Column:
-        return f.when(kind == "PROCESSED", f.col(name))
+        total = f.sum(f.when(told == "PROCESSED", f.col(name)))
+        return f.try_divide(total, number("PROCESSED")).alias(name)
 
     return [
         rate("PROCESSED", "RECEIVED").alias("received_per_s"),
         rate("FORWARDED", "NOTIFIED", "SENT").alias("sent_per_s"),
         rate("PROCESSED").alias("publications_per_s"),
-        f.mean(processed("matching_us")).alias("matching_us"),
-        f.mean(processed("queueing_us")).alias("queueing_us"),
+        processed("matching_us"),
+        processed("queueing_us"),
         mean("input_utilisation"),
         mean("output_utilisation"),
         f.mean(sampled("queue")).alias("queue_mean"),

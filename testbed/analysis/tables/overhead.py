@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from protos.purposes import UNKNOWN, is_data
+from testbed.analysis.tables.counted import BROKERS, Types, of_counted_type, weighed
 from testbed.analysis.tables.literals import by_run
 
 COLUMNS = {
@@ -14,7 +15,8 @@ COLUMNS = {
     "class": "data (purpose data or data_…) or control (everything else); all in the sum over both",
     "type": "message type (name of the Envelope's body field), or all",
     "purpose": "what the type is for, by the run's catalogue; unknown if it has no such type, all in sums",
-    "log_messages": "messages sent until the run's end (stopping is not counted), by the brokers' logs",
+    "log_messages": "messages sent until the run's end (stopping is not counted, but of types that the logs "
+    "count), by the brokers' logs",
     "log_bytes": "encoded Envelopes sent, bytes, by the logs",
     "wire_messages": "the same from the captures; null = not known, see `wire`",
     "wire_bytes": "encoded Envelopes, bytes, from the captures",
@@ -25,7 +27,7 @@ COLUMNS = {
 }
 LINK_COLUMNS = {
     "source": "sending broker",
-    "target": "receiving broker",
+    "target": "receiving broker; * = all, of a type that the logs count",
     "type": "message type",
     "log_messages": "messages, by the log of the sender",
     "wire_messages": "messages, from the captures; null = that direction was not captured or not read whole",
@@ -37,18 +39,18 @@ LINK_COLUMNS = {
 PAIR = ["run", "sender", "receiver", "type"]
 
 
-def log_counts(events: DataFrame, ended_us: dict[str, int]) -> DataFrame:
+def log_counts(events: DataFrame, ended_us: dict[str, int], counted: Types) -> DataFrame:
     """run, sender, receiver, type -> messages and bytes sent by brokers until the run's end, and messages
-    from then on, from their logs. `ended_us`: by run.
+    from then on, from their logs. `ended_us`: by run. Of a counted type no message is late.
 
     Processes are told to stop in the very instant of the end, and what they say then is late: in a simulation
     the farewell of a client on its broker's host takes no time."""
-    late = f.col("t_us") >= by_run(ended_us)
-    sent = events.where(f.col("kind").isin("FORWARDED", "NOTIFIED", "SENT"))
+    late = (f.col("t_us") >= by_run(ended_us)) & ~of_counted_type(counted)
+    sent = weighed(events).where(f.col("told").isin("FORWARDED", "NOTIFIED", "SENT"))
     return sent.groupBy("run", f.col("node").alias("sender"), f.col("peer").alias("receiver"), "type").agg(
-        f.count(f.when(~late, 1)).alias("messages"),
+        f.sum(f.when(late, 0).otherwise(f.col("weight"))).alias("messages"),
         f.sum(f.when(late, 0).otherwise(f.col("bytes"))).alias("bytes"),
-        f.count(f.when(late, 1)).alias("late"),
+        f.sum(f.when(late, f.col("weight")).otherwise(0)).alias("late"),
     )
 
 
@@ -72,7 +74,11 @@ def link_messages(
 
 def _both_brokers(pairs: pd.DataFrame, brokers: dict[str, set[str]]) -> pd.Series:
     ends = zip(pairs.run, pairs.sender, pairs.receiver, strict=True)
-    return pd.Series([{a, b} <= brokers[run] for run, a, b in ends], index=pairs.index, dtype=bool)
+    return pd.Series([a in brokers[run] and _is_broker(b, brokers[run]) for run, a, b in ends], index=pairs.index, dtype=bool)
+
+
+def _is_broker(end: str, brokers: set[str]) -> bool:
+    return end in brokers or end == BROKERS
 
 
 def overhead(
@@ -87,7 +93,7 @@ def overhead(
     `purposes`: run -> message type -> what it is for."""
     log = log.assign(
         link=[
-            "overlay" if b in brokers[run] else "client" for run, b in zip(log.run, log.receiver, strict=True)
+            "overlay" if _is_broker(b, brokers[run]) else "client" for run, b in zip(log.run, log.receiver, strict=True)
         ]
     )
     sent = [a in brokers[run] for run, a in zip(wire.run, wire.sender, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from testbed.analysis.evidence.runs import Run
+from testbed.analysis.tables.counted import Types, is_counted
 
 COLUMNS = {
     "source": "broker or client that sent; its host when the messages cannot be read (TLS)",
@@ -63,11 +64,12 @@ def _hosts(frame: pd.DataFrame, end: str, runs: list[Run]) -> pd.Series:
     return pd.Series(found, index=frame.index, dtype=object)
 
 
-def wire_counts(facts: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
-    """run, sender, receiver, link, type -> messages and bytes until the run's end, and messages after it."""
+def wire_counts(facts: pd.DataFrame, calls: pd.DataFrame, counted: Types) -> pd.DataFrame:
+    """run, sender, receiver, link, type -> messages and bytes until the run's end, and messages after it. Of a
+    type that the run's logs count no message is late, as in the logs."""
     counts = facts[facts["fact"] == "count"][[*KEY, "type", "state", "messages", "bytes"]]
     named = counts.merge(calls, on=KEY, how="left").dropna(subset=["sender"])
-    late = named["state"] == "late"
+    late = (named["state"] == "late") & ~is_counted(named, counted)
     named["late"] = named["messages"].where(late, 0)
     named[["messages", "bytes"]] = named[["messages", "bytes"]].mask(late, 0)
     sums = named.groupby(["run", "sender", "receiver", "link", "type"], as_index=False)[COUNTS].sum()

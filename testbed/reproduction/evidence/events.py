@@ -31,6 +31,7 @@ class Event(msgspec.Struct, gc=False):
     input_utilisation: float = 0.0
     output_utilisation: float = 0.0
     memory_bytes: int = 0
+    count: int = 0
 
 
 def read_events(folder: Path) -> Iterator[Event]:

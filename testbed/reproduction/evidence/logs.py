@@ -53,8 +53,17 @@ class _Pass:
                 self.sampled.append(
                     (e.node, e.t_us, e.input_utilisation, e.output_utilisation, e.memory_bytes)
                 )
+            elif kind == "COUNTED":
+                self._take_count(e)
             elif kind in ("FORWARDED", "SENT") and e.peer in brokers:
                 self.sent.append((e.t_us, e.type if kind == "SENT" else PUBLICATION))
+
+    def _take_count(self, e: Event) -> None:
+        """What a run with `log_detail` counted: as the tables of Spark take it."""
+        if e.detail in ("PROCESSED", "RECEIVED"):
+            self.received += [(e.node, e.t_us, e.detail == "PROCESSED")] * e.count
+        elif e.detail in ("FORWARDED", "SENT") and e.group == "overlay":
+            self.sent += [(min(e.t_us, self.ended_us), e.type)] * e.count
 
     def load(self) -> pandas.DataFrame:
         """As the table of that name: per broker and window of ten seconds."""

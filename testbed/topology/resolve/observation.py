@@ -1,11 +1,13 @@
-"""Capture and probes."""
+"""Capture, probes, and the detail of the logs."""
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from itertools import combinations
 
+from protos.bodies import TYPE_OF
 from testbed.topology.file.schema import TopologyFile
-from testbed.topology.plan import Broker, Capture, Probes
+from testbed.topology.plan import Broker, Capture, LogDetail, Probes
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.report import Report
@@ -47,3 +49,15 @@ def _hosts(words: list[str], path: Steps, names: Names, report: Report) -> list[
         else:
             report.unknown((*path, k), "node or broker", word, names.hosts)
     return list(dict.fromkeys(out))
+
+
+def build_log_detail(file: TopologyFile, report: Report) -> LogDetail:
+    """After the brokers: their protocols have brought their messages by then."""
+    known = sorted(TYPE_OF.values())
+    counted: set[str] = set()
+    for i, word in enumerate(file.log_detail.counted):
+        found = [name for name in known if fnmatchcase(name, word)]
+        if not found:
+            report.unknown(("log_detail", "counted", i), "type of message", word, known)
+        counted.update(found)
+    return LogDetail(sorted(counted), file.log_detail.journeys if counted else 0.0)

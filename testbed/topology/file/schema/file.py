@@ -9,7 +9,7 @@ from pydantic import Field
 from testbed.topology.file.quantities import Duration, given
 from testbed.topology.file.schema.base import Id, Section, Whole
 from testbed.topology.file.schema.network import NetworkSpec
-from testbed.topology.file.schema.observation import CaptureSpec, ProbesSpec
+from testbed.topology.file.schema.observation import CaptureSpec, LogDetailSpec, ProbesSpec
 from testbed.topology.file.schema.overlay import OverlaySpec
 from testbed.topology.file.schema.processes import (
     BrokerGroup,
@@ -59,5 +59,8 @@ class TopologyFile(Section):
     )
     sample_every: Duration = Field(
         default=given("10s"), gt=0, description="between two samples of a broker's state"
+    )
+    log_detail: LogDetailSpec = Field(
+        default=LogDetailSpec(), description="which messages the logs count; empty is none"
     )
     tls: bool = Field(default=False, description="encrypt broker links and client connections")

@@ -1,4 +1,4 @@
-"""`capture` and `probes`: what is measured."""
+"""`capture`, `probes` and `log_detail`: what is measured."""
 
 from __future__ import annotations
 
@@ -36,3 +36,15 @@ class ProbesSpec(Section):
         default=0.0, description="allowed error; 0 is 1 % in virtual, 5 % in real time"
     )
     limit: Latency = Field(default=0, description="allowed error; 0 is 200us in virtual, 1ms in real time")
+
+
+class LogDetailSpec(Section):
+    """What the brokers' logs count, per `sample_every`, instead of telling it message by message."""
+
+    counted: list[str] = Field(
+        default=[],
+        description="types of messages, as the table `overhead` names them; `*` stands for any letters",
+    )
+    journeys: Fraction = Field(
+        default=0.01, description="share of the publications that are told whole where these are counted"
+    )
