@@ -1,10 +1,10 @@
 """Messages that a log counts instead of telling them one by one (`log_detail` of a topology file).
 
-A paper-size run is mostly control traffic, and a record of each message would be gigabytes. The types that the
-file names become COUNTED records: per broker, kind of record, type and kind of link, one per interval. Of
-publications a seeded share is told whole, the same ones by every broker, so that their journeys can be followed.
-What a broker drops or refuses is always told. Drivers ask this of what they are about to write; a process that is
-killed takes the counts of its last interval with it.
+A paper-size run is mostly control traffic, and a record of each message would be gigabytes. The types that
+the file names become COUNTED records: per broker, kind of record, type and kind of link, one per interval.
+Of publications a seeded share is told whole, the same ones by every broker, so that their journeys can be
+followed. What a broker drops or refuses is always told. Drivers ask this of what they are about to write; a
+process that is killed takes the counts of its last interval with it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Tally:
         self._until_us = 0  # end of the interval that is being counted
 
     def kept(self, events: Iterable[LogEvent]) -> list[LogEvent]:
-        """Those that are written one by one, and before the first of a new interval the counts of the last."""
+        """Those that are written one by one; the counts of an interval before the first of the next."""
         kept: list[LogEvent] = []
         for event in events:
             if event.t_us >= self._until_us:

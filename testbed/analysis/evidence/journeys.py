@@ -287,7 +287,9 @@ def _publications(
     given = out["published_us"].where(out["published_us"] > 0, out["t_us"])
     out = out.assign(row="publication", publisher=out["node"], published_us=given)
     known = ["brokers", "relays", "deliveries"] if whole else ["deliveries"]
-    out = out.fillna(dict.fromkeys(known, 0)).astype(dict.fromkeys(["brokers", "relays", "deliveries"], "Int64"))
+    out = out.fillna(dict.fromkeys(known, 0)).astype(
+        dict.fromkeys(["brokers", "relays", "deliveries"], "Int64")
+    )
     out.index.name = "publication"
     columns = ["publication", "row", "publisher", "published_us", "brokers", "relays", "deliveries"]
     return out.reset_index()[columns]

@@ -1,4 +1,4 @@
-"""Records that stand for many: what brokers counted instead of telling it (`log_detail` of the topology file).
+"""Records that stand for many: what brokers counted instead of telling it (`log_detail` of a topology file).
 
 A count knows the kind of link, not the peer, and not which of its messages came after the run's end. So
 messages of counted types are summed over all peers of a broker, until it stopped, by both witnesses alike.

@@ -22,8 +22,8 @@ def window_s(time: Column, starts: dict[str, int], window_us: int) -> Column:
 
 
 def among(column: str, ids: dict[str, list[str]]) -> Column:
-    """Whether the row's value is one of its run's. Runs of a sweep have the same brokers: they are asked about
-    once, not once per run."""
+    """Whether the row's value is one of its run's. Runs of a sweep have the same brokers: they are asked
+    about once, not once per run."""
     runs: dict[tuple[str, ...], list[str]] = {}
     for run, names in ids.items():
         runs.setdefault(tuple(names), []).append(run)

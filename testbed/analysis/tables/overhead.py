@@ -74,7 +74,11 @@ def link_messages(
 
 def _both_brokers(pairs: pd.DataFrame, brokers: dict[str, set[str]]) -> pd.Series:
     ends = zip(pairs.run, pairs.sender, pairs.receiver, strict=True)
-    return pd.Series([a in brokers[run] and _is_broker(b, brokers[run]) for run, a, b in ends], index=pairs.index, dtype=bool)
+    return pd.Series(
+        [a in brokers[run] and _is_broker(b, brokers[run]) for run, a, b in ends],
+        index=pairs.index,
+        dtype=bool,
+    )
 
 
 def _is_broker(end: str, brokers: set[str]) -> bool:
@@ -93,7 +97,8 @@ def overhead(
     `purposes`: run -> message type -> what it is for."""
     log = log.assign(
         link=[
-            "overlay" if _is_broker(b, brokers[run]) else "client" for run, b in zip(log.run, log.receiver, strict=True)
+            "overlay" if _is_broker(b, brokers[run]) else "client"
+            for run, b in zip(log.run, log.receiver, strict=True)
         ]
     )
     sent = [a in brokers[run] for run, a in zip(wire.run, wire.sender, strict=True)]

@@ -63,7 +63,7 @@ class _Pass:
         if e.detail in ("PROCESSED", "RECEIVED"):
             self.received += [(e.node, e.t_us, e.detail == "PROCESSED")] * e.count
         elif e.detail in ("FORWARDED", "SENT") and e.group == "overlay":
-            self.sent += [(min(e.t_us, self.ended_us), e.type)] * e.count
+            self.sent += [(0, e.type)] * e.count  # until the broker stopped
 
     def load(self) -> pandas.DataFrame:
         """As the table of that name: per broker and window of ten seconds."""
