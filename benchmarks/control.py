@@ -82,7 +82,9 @@ def main() -> None:
         for name, settings in CASES.items():
             taken[name].append(microseconds(given.brokers, given.seconds, **settings))
     base = taken["publication"]
-    print(f"{given.brokers} brokers; us per message, median of {given.repeat}, and ratio to a publication's hop")
+    print(
+        f"{given.brokers} brokers; us per message, median of {given.repeat}, and ratio to a publication's hop"
+    )
     for name, values in taken.items():
         ratio = statistics.median(a / b for a, b in zip(values, base, strict=True))
         print(f"{name:24} {statistics.median(values):6.1f}  {ratio:5.2f}  (goal {GOAL} for control)")

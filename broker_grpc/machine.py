@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from protos.body import Envelope
+from protos.body import Body, Envelope
 from protos.client_messages import Publication
 from protos.records import LogEvent
 
@@ -232,8 +232,8 @@ class Machine(Driven, Protocol):
         """Messages in the queues of its service model; 0 without one."""
 
     @property
-    def steady(self) -> bool:
-        """No publication that comes in moves its deadline; so a driver need not ask after each."""
+    def timeless(self) -> frozenset[type[Body]]:
+        """Messages that move no deadline when they come in; so a driver need not ask after each."""
 
     @property
     def measures(self) -> Measures | None:

@@ -48,11 +48,17 @@ def body_size(body: Body) -> int:
 
 
 def encoded_size(envelope: Envelope) -> int:
-    inner = body_size(envelope.body)
-    size = inner + size_of_varint(inner) + len(BODY_TYPES[envelope.body.__class__].tag)
-    for value in (envelope.version, envelope.hops, envelope.request):
-        if value:
-            size += 1 + size_of_varint(value)
+    body = envelope.body
+    inner, version, hops, request = body.wire_size, envelope.version, envelope.hops, envelope.request
+    if inner < 0:
+        inner = body_size(body)
+    size = inner + (1 if inner < 128 else size_of_varint(inner)) + len(BODY_TYPES[body.__class__].tag)
+    if version:
+        size += 2 if 0 < version < 128 else 1 + size_of_varint(version)
+    if hops:
+        size += 2 if 0 < hops < 128 else 1 + size_of_varint(hops)
+    if request:
+        size += 1 + size_of_varint(request)
     return size
 
 

@@ -23,6 +23,7 @@ from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.machine import (
     SPENT,
     Effects,
+    Log,
     PeerDown,
     PeerKind,
     PeerUp,
@@ -45,9 +46,11 @@ class Node(Hooks):
 
     __slots__ = (
         "_actions", "_after", "_before", "_brokers", "_clients", "_heartbeats", "_outbox", "_sampler",
-        "_station", "_timed", "id", "incarnation", "links", "monitor", "options", "publications", "steady",
+        "_station", "_timed", "id", "incarnation", "links", "monitor", "options", "publications",
+        "timeless",
     )  # fmt: skip
 
+    quick: ClassVar[tuple[type[Body], ...]] = (Heartbeat, HeartbeatAnswer, Probe)  # no timer hangs on them
     checks_senders: ClassVar[bool] = True  # messages of the wrong kind of peer are refused before `_act`
 
     def __init__(self, id_: str, options: BrokerOptions | None, incarnation: int) -> None:
@@ -89,7 +92,15 @@ class Node(Hooks):
         self._before = served + before
         self._after = after
         self._timed = self._before + after
-        self.steady = all(part.deadline == self._sample for part in self._timed)
+        self.timeless = self._moves_nothing()
+
+    def _moves_nothing(self) -> frozenset[type[Body]]:
+        """With a modelled processor every message has its time. Where nothing but samples is ever due, no
+        publication changes that."""
+        if self._station is not None:
+            return frozenset()
+        steady = all(part.deadline == self._sample for part in self._timed)
+        return frozenset(self.quick) | ({Publication} if steady else set())
 
     def _sampling(self) -> Parts:
         """The part that samples, where the options ask for samples."""
@@ -149,9 +160,10 @@ class Node(Hooks):
         peer = self.links.get(source)
         if peer is None:
             return self._outbox.drop(source, envelope, "not connected")
-        body = envelope.body
-        self.log(LogEvent(kind="RECEIVED", type=TYPE_OF[body.__class__], peer=source, message=id_of(body),
-                          hops=envelope.hops, bytes=encoded_size(envelope)))  # fmt: skip
+        body, outbox = envelope.body, self._outbox
+        event = LogEvent(outbox.now_us, 0, self.id, "RECEIVED", TYPE_OF[body.__class__], source, id_of(body),
+                         envelope.hops, encoded_size(envelope))  # fmt: skip
+        outbox.effects.append(Log(event))
         if peer.kind == "broker" and body.settles:
             peer.control_received += 1
         try:

@@ -21,7 +21,7 @@ class BrokerProcess(Process):
     def __init__(
         self, id_: str, machine: Machine, agenda: Agenda, streams: Streams, log: SimulatedLog
     ) -> None:
-        super().__init__(id_, machine, machine.steady, agenda, streams, log)
+        super().__init__(id_, machine, machine.timeless, agenda, streams, log)
 
     def stop(self) -> None:
         """As the real process does: it says good-bye, and what it dialled ends now."""

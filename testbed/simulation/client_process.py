@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from protos.client_messages import Publication
 from testbed.run.stimuli import ClientLook, Look
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.process import Process
 from testbed.simulation.streams import Streams
 from testbed.workload.script import ClientScript
+
+# A delivery moves none of its deadlines.
+TIMELESS = frozenset({Publication})
 
 
 class ClientProcess(Process):
@@ -24,7 +28,7 @@ class ClientProcess(Process):
         self, id_: str, script: ClientScript, agenda: Agenda, streams: Streams, log: SimulatedLog,
         acted: Callable[[ClientProcess], None],
     ) -> None:  # fmt: skip
-        super().__init__(id_, script, True, agenda, streams, log)
+        super().__init__(id_, script, TIMELESS, agenda, streams, log)
         self._acted = acted
 
     def watch(self, wanted: bool) -> None:

@@ -25,7 +25,7 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
-from protos.body import Envelope
+from protos.body import Body, Envelope
 from protos.client_messages import Publication
 from protos.envelope import TYPE_OF, encoded_size
 from protos.records import LogEvent
@@ -40,7 +40,7 @@ class Process:
     """A broker or client that runs."""
 
     __slots__ = (
-        "_agenda", "_log", "_pipes", "_steady", "_streams", "_wake_us", "alive", "id", "inbox", "machine",
+        "_agenda", "_log", "_pipes", "_streams", "_timeless", "_wake_us", "alive", "id", "inbox", "machine",
         "on_acted",
     )  # fmt: skip
 
@@ -48,9 +48,15 @@ class Process:
     machine: Driven
 
     def __init__(
-        self, id_: str, machine: Driven, steady: bool, agenda: Agenda, streams: Streams, log: SimulatedLog
+        self,
+        id_: str,
+        machine: Driven,
+        timeless: frozenset[type[Body]],
+        agenda: Agenda,
+        streams: Streams,
+        log: SimulatedLog,
     ) -> None:
-        """`steady`: a publication that comes in moves no deadline of the machine."""
+        """`timeless`: messages that move no deadline of the machine when they come in."""
         self.id = id_
         self.machine = machine
         self.alive = True
@@ -59,7 +65,7 @@ class Process:
         self._streams = streams
         self._log = log
         self._pipes: dict[str, Pipe] = streams.pipes_of(id_)  # the live ones
-        self._steady = steady
+        self._timeless = timeless
         self.inbox: Inbox = self.take  # one for all its streams
         self._wake_us = -1  # when it wants to be woken next; -1 = never
 
@@ -91,7 +97,7 @@ class Process:
         effects = self.machine.receive(self._agenda.now_us, pipe.sender, envelope)
         if effects:
             self.apply(effects)
-        if not self._steady or envelope.body.__class__ is not Publication:
+        if envelope.body.__class__ not in self._timeless:
             self.arm()
 
     def feed(self, stimulus: Stimulus) -> None:

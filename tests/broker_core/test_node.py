@@ -267,7 +267,9 @@ def test_a_message_makes_a_content_based_broker_do_nothing_else() -> None:
     ],
 )
 def test_only_samples_leave_a_broker_steady(options: dict[str, int], steady: bool) -> None:
-    assert Broker("B1", BrokerOptions(**options)).steady is steady  # type: ignore[arg-type]
+    machine = Broker("B1", BrokerOptions(**options))  # type: ignore[arg-type]
+    assert (Publication in machine.timeless) is steady
+    assert (Heartbeat in machine.timeless) is ("matching_us" not in options)
 
 
 def test_a_processor_takes_its_time(make: Callable[..., Node]) -> None:

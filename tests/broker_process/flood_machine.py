@@ -33,7 +33,7 @@ from protos.records import LogEvent
 class FloodMachine:
     settled = True
     waiting = 0
-    steady = True
+    timeless = frozenset({Publication})
     measures = None
 
     def __init__(self, tick_us: int = 0) -> None:
