@@ -50,7 +50,7 @@ class Node(Hooks):
         "timeless",
     )  # fmt: skip
 
-    quick: ClassVar[tuple[type[Body], ...]] = (Heartbeat, HeartbeatAnswer, Probe)  # no timer hangs on them
+    quick: ClassVar[tuple[type[Body], ...]] = ()  # messages on which no timer of the protocol hangs
     checks_senders: ClassVar[bool] = True  # messages of the wrong kind of peer are refused before `_act`
 
     def __init__(self, id_: str, options: BrokerOptions | None, incarnation: int) -> None:

@@ -94,10 +94,13 @@ class Process:
         if pipe.inbox is None:  # the stream has ended since this was sent
             return
         self._streams.carried += 1
-        effects = self.machine.receive(self._agenda.now_us, pipe.sender, envelope)
+        now_us = self._agenda.now_us
+        effects = self.machine.receive(now_us, pipe.sender, envelope)
         if effects:
             self.apply(effects)
-        if envelope.body.__class__ not in self._timeless:
+        kind = envelope.body.__class__
+        # With a control message the machine has done what was due in this instant: that has another time now.
+        if kind not in self._timeless or (0 <= self._wake_us <= now_us and kind is not Publication):
             self.arm()
 
     def feed(self, stimulus: Stimulus) -> None:

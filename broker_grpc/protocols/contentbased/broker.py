@@ -24,6 +24,7 @@ from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
 from protos.contentbased_messages import BrokerInformation, DiscoveryRequest, SyncComplete
+from protos.core_messages import Heartbeat, HeartbeatAnswer, Probe
 from protos.envelope import publication_size
 from protos.records import LogEvent
 
@@ -32,6 +33,8 @@ class Broker(Node):
     """One broker; with a `layer`, one whose publishers may move."""
 
     __slots__ = ("_discovery", "_index", "_keeper", "_layer", "_max_hops", "random", "routing")
+
+    quick = (Heartbeat, HeartbeatAnswer, Probe)
 
     def __init__(
         self,
