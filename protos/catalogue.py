@@ -28,8 +28,12 @@ def builtin() -> Catalogue:
 def _catalogue(numbers: range, kind_numbers: range) -> Catalogue:
     return Catalogue(
         tuple(_message(bodies.BY_NUMBER[number]) for number in sorted(bodies.BY_NUMBER) if number in numbers),
-        tuple(RecordKind(number, name) for name, number in kinds.KINDS.items() if number in kind_numbers),
+        tuple(RecordKind(number, name) for number, name in sorted(_named()) if number in kind_numbers),
     )
+
+
+def _named() -> list[tuple[int, str]]:
+    return [(number, name) for name, number in kinds.KINDS.items()]
 
 
 def _message(one: BodyType) -> MessageType:

@@ -30,7 +30,6 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MIGRATION_STARTED: _ClassVar[Kind]
     MIGRATED: _ClassVar[Kind]
     MIGRATION_ABORTED: _ClassVar[Kind]
-    SELECTED: _ClassVar[Kind]
     SAMPLED: _ClassVar[Kind]
     COUNTED: _ClassVar[Kind]
     PHASE_STARTED: _ClassVar[Kind]
@@ -39,10 +38,6 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FAULT_ENDED: _ClassVar[Kind]
     CRASHED: _ClassVar[Kind]
     RUN_ENDED: _ClassVar[Kind]
-    JOINED: _ClassVar[Kind]
-    LEFT: _ClassVar[Kind]
-    REPAIRED: _ClassVar[Kind]
-    OVERLAY_UP: _ClassVar[Kind]
 KIND_UNKNOWN: Kind
 STARTED: Kind
 STOPPED: Kind
@@ -66,7 +61,6 @@ REFUSED: Kind
 MIGRATION_STARTED: Kind
 MIGRATED: Kind
 MIGRATION_ABORTED: Kind
-SELECTED: Kind
 SAMPLED: Kind
 COUNTED: Kind
 PHASE_STARTED: Kind
@@ -75,10 +69,6 @@ FAULT_STARTED: Kind
 FAULT_ENDED: Kind
 CRASHED: Kind
 RUN_ENDED: Kind
-JOINED: Kind
-LEFT: Kind
-REPAIRED: Kind
-OVERLAY_UP: Kind
 
 class LogEvent(_message.Message):
     __slots__ = ("t_us", "n", "node", "kind", "type", "peer", "message", "hops", "bytes", "published_us", "queueing_us", "matching_us", "sending_us", "duration_us", "content", "group", "detail", "queue", "input_utilisation", "output_utilisation", "memory_bytes", "count")

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         "MIGRATION_STARTED",
         "MIGRATED",
         "MIGRATION_ABORTED",
-        "SELECTED",
         "SAMPLED",
         "COUNTED",
         "PHASE_STARTED",
@@ -46,10 +45,6 @@ if TYPE_CHECKING:
         "FAULT_ENDED",
         "CRASHED",
         "RUN_ENDED",
-        "JOINED",
-        "LEFT",
-        "REPAIRED",
-        "OVERLAY_UP",
     ] | PluginKind
 else:
     Kind = str
@@ -77,7 +72,6 @@ KINDS = {
     "MIGRATION_STARTED": 30,
     "MIGRATED": 31,
     "MIGRATION_ABORTED": 32,
-    "SELECTED": 33,
     "SAMPLED": 40,
     "COUNTED": 41,
     "PHASE_STARTED": 50,
@@ -86,10 +80,6 @@ KINDS = {
     "FAULT_ENDED": 53,
     "CRASHED": 54,
     "RUN_ENDED": 55,
-    "JOINED": 60,
-    "LEFT": 61,
-    "REPAIRED": 62,
-    "OVERLAY_UP": 63,
 }
 
 

@@ -153,6 +153,16 @@ def test_kinds_are_those_of_the_schema() -> None:
     assert dict(eventlog_pb2.Kind.items()) == records.KINDS
 
 
+def test_a_protocol_keeps_its_kinds_in_its_folder() -> None:
+    """Numbers are those that logs have had from the start."""
+    from broker_grpc.protocols.relocation.kinds import SELECTED
+    from broker_grpc.protocols.topicconnected.kinds import JOINED, LEFT, OVERLAY_UP, REPAIRED
+
+    own = (SELECTED, JOINED, LEFT, REPAIRED, OVERLAY_UP)
+    assert [kinds.KINDS[kind] for kind in own] == [33, 60, 61, 62, 63]
+    assert not records.KINDS.keys() & set(own)
+
+
 # ---------------------------------------------------------------- the catalogue
 
 

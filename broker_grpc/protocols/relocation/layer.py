@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_grpc.protocols.contentbased.layer import LayerHost
+from broker_grpc.protocols.relocation.kinds import SELECTED
 from broker_grpc.protocols.relocation.migration import Migration
 from protos.body import Envelope
 from protos.client_messages import Publication
@@ -39,7 +40,7 @@ class Relocation:
         """Phase 2 is over; path[0] is the selected broker. Moves the publisher unless it is there already."""
         target = path[0] if path else self.host.id
         self.host.log(
-            LogEvent(kind="SELECTED", message=advertisement, peer=target, duration_us=now_us - started_us,
+            LogEvent(kind=SELECTED, message=advertisement, peer=target, duration_us=now_us - started_us,
                      hops=max(0, len(path) - 1), detail=detail)
         )  # fmt: skip
         client = self.publisher_of(advertisement)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.protocols.contentbased.plug import broker_with
+from broker_grpc.protocols.relocation.kinds import SELECTED
 from broker_grpc.protocols.relocation.settings import GrapeSettings, PopSettings
 from broker_grpc.registry import Entry
 
@@ -31,6 +32,7 @@ PROTOCOLS = (
         settings=PopSettings,
         build=build_pop,
         overlay="tree",
+        kinds=(SELECTED,),
         summary="publisher relocation towards the subscribers, hop by hop (Cheung and Jacobsen, section 3)",
     ),
     Entry(
@@ -38,6 +40,7 @@ PROTOCOLS = (
         settings=GrapeSettings,
         build=build_grape,
         overlay="tree",
+        kinds=(SELECTED,),
         summary="publisher relocation for delay or load, among all brokers (Cheung and Jacobsen, section 4)",
     ),
 )

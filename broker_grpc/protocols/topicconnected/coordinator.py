@@ -19,6 +19,7 @@ from broker_grpc.core.links import Peer, process_incarnation
 from broker_grpc.core.node import Node
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.timed import Timed
+from broker_grpc.protocols.topicconnected.kinds import JOINED, LEFT, OVERLAY_UP, REPAIRED
 from broker_grpc.protocols.topicconnected.maintenance import Link, Maintenance, Round, link
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings
 from protos.body import Body, Envelope
@@ -86,12 +87,12 @@ class Coordinator(Node):
             self._gather_again(now_us)
         if not self._begun:
             self.members[peer.name] = Member(body.topics, body.links, incarnation, now_us)
-            self._log_member("JOINED", peer.name, "heard of", body.topics)
+            self._log_member(JOINED, peer.name, "heard of", body.topics)
             if self._gather_until == self._gather_limit and not self._awaited():
                 self._begin(now_us)
         elif member is None:
             self.members[peer.name] = Member(body.topics, body.links, incarnation, now_us)
-            self._log_member("JOINED", peer.name, "joined", body.topics)
+            self._log_member(JOINED, peer.name, "joined", body.topics)
             self._decided(now_us, self.maintenance.join(peer.name, body.topics))
         else:
             self._heard_again(now_us, peer.name, member, incarnation, body)
@@ -106,11 +107,11 @@ class Coordinator(Node):
         member.up, member.ordered = frozenset(body.links), None
         if changed:
             detail = "returned with other topics" if restarted else "other topics"
-            self._log_member("JOINED", name, detail, body.topics)
+            self._log_member(JOINED, name, detail, body.topics)
             self._decided(now_us, self.maintenance.change(name, body.topics))
         else:
             if restarted:
-                self._log_member("JOINED", name, "returned", body.topics)
+                self._log_member(JOINED, name, "returned", body.topics)
             self._order_all(now_us)
 
     def _reported(self, now_us: int, member: Member | None, body: OverlayReport) -> None:
@@ -148,7 +149,7 @@ class Coordinator(Node):
 
     def _leave(self, now_us: int, name: str, detail: str) -> None:
         silent = now_us - self.members.pop(name).heard_us
-        self._log_member("LEFT", name, detail, (), silent)
+        self._log_member(LEFT, name, detail, (), silent)
         if self._begun:
             self._decided(now_us, self.maintenance.leave(name))
 
@@ -157,7 +158,7 @@ class Coordinator(Node):
         kept = {pair for pair in before | self._retiring if self._both_here(pair)}
         self._retiring = kept - self._target
         content = msgspec.json.encode(round_).decode()
-        self.log(LogEvent(kind="REPAIRED", peer=round_.broker, detail=round_.kind, content=content))
+        self.log(LogEvent(kind=REPAIRED, peer=round_.broker, detail=round_.kind, content=content))
         self._order_all(now_us)
 
     def _both_here(self, pair: Link) -> bool:
@@ -190,7 +191,7 @@ class Coordinator(Node):
         if not whole and self._broken_since is None:
             self._broken_since = now_us
         elif whole and self._broken_since is not None:
-            self.log(LogEvent(kind="OVERLAY_UP", duration_us=now_us - self._broken_since))
+            self.log(LogEvent(kind=OVERLAY_UP, duration_us=now_us - self._broken_since))
             self._broken_since = None
             if self._retiring:
                 self._retiring = set()

@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from broker_grpc.core.config import BrokerProcessConfig, options_of
+from broker_grpc.protocols.topicconnected.kinds import JOINED, LEFT, OVERLAY_UP, REPAIRED
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings, TopicBrokerSettings
 from broker_grpc.registry import Entry
 
@@ -42,6 +43,7 @@ PROTOCOLS = (
         settings=CoordinatorSettings,
         build=build_coordinator,
         overlay="own",
+        kinds=(JOINED, LEFT, REPAIRED, OVERLAY_UP),
         summary="keeps the overlay of topic-based brokers topic-connected (Chen, Jacobsen and Vitenberg)",
     ),
 )
