@@ -100,8 +100,11 @@ class Copies(msgspec.Struct, gc=False):
         """What the log has to say once the copy for this peer is on its way."""
         envelope = self.envelope
         body: Publication = envelope.body  # type: ignore[assignment]
-        return LogEvent(self.t_us, 0, self.node, self.kind, body.type, peer, body.id, envelope.hops,
-                        self.size, body.published_us)  # fmt: skip
+        event = LogEvent(self.t_us, 0, self.node, self.kind, body.type, peer, body.id, envelope.hops,
+                         self.size, body.published_us)  # fmt: skip
+        if body.leg:
+            event.leg = body.leg
+        return event
 
 
 class Log(msgspec.Struct, gc=False):

@@ -88,11 +88,13 @@ class Publication(Body, gc=False):
     attributes: dict[str, Value] = msgspec.field(default_factory=dict)
     payload: bytes = b""
     trace: Trace | None = None
+    plane: int = 0
+    leg: int = 0
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not Publication:
             return NotImplemented
-        return self.id == other.id and self.publisher == other.publisher and self.advertisement == other.advertisement and self.published_us == other.published_us and self.attributes == other.attributes and self.payload == other.payload and self.trace == other.trace
+        return self.id == other.id and self.publisher == other.publisher and self.advertisement == other.advertisement and self.published_us == other.published_us and self.attributes == other.attributes and self.payload == other.payload and self.trace == other.trace and self.plane == other.plane and self.leg == other.leg
 
     __hash__ = None
 
@@ -241,6 +243,10 @@ def publication_to_pb(v: Publication) -> Any:
         p.payload = v.payload
     if v.trace is not None:
         p.trace.CopyFrom(trace_to_pb(v.trace))
+    if v.plane:
+        p.plane = v.plane
+    if v.leg:
+        p.leg = v.leg
     return p
 
 
@@ -253,6 +259,8 @@ def publication_from_pb(p: Any) -> Publication:
         attributes={key: value_from_pb(value) for key, value in p.attributes.items()},
         payload=p.payload,
         trace=trace_from_pb(p.trace) if p.HasField("trace") else None,
+        plane=p.plane,
+        leg=p.leg,
     )
 
 
@@ -274,6 +282,10 @@ def publication_size(v: Publication) -> int:
         size += 1 + (inner := len(v.payload)) + size_of_varint(inner)
     if v.trace is not None:
         size += 1 + (inner := trace_size(v.trace)) + size_of_varint(inner)
+    if v.plane:
+        size += 1 + size_of_varint(v.plane)
+    if v.leg:
+        size += 1 + size_of_varint(v.leg)
     return size
 
 

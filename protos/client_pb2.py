@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from protos import content_pb2 as protos_dot_content__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13protos/client.proto\x12\x0etestbed.client\x1a\x14protos/content.proto\"[\n\rAdvertisement\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x63lient\x18\x02 \x01(\t\x12.\n\npredicates\x18\x03 \x03(\x0b\x32\x1a.testbed.content.Predicate\"Z\n\x0cSubscription\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x63lient\x18\x02 \x01(\t\x12.\n\npredicates\x18\x03 \x03(\x0b\x32\x1a.testbed.content.Predicate\"\x1d\n\x0fUnadvertisement\x12\n\n\x02id\x18\x01 \x01(\t\"\x1c\n\x0eUnsubscription\x12\n\n\x02id\x18\x01 \x01(\t\"8\n\x05Trace\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x08\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\"\x9c\x02\n\x0bPublication\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tpublisher\x18\x02 \x01(\t\x12\x15\n\radvertisement\x18\x03 \x01(\t\x12\x14\n\x0cpublished_us\x18\x04 \x01(\x03\x12?\n\nattributes\x18\x05 \x03(\x0b\x32+.testbed.client.Publication.AttributesEntry\x12\x0f\n\x07payload\x18\x06 \x01(\x0c\x12$\n\x05trace\x18\x07 \x01(\x0b\x32\x15.testbed.client.Trace\x1aI\n\x0f\x41ttributesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.testbed.content.Value:\x02\x38\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13protos/client.proto\x12\x0etestbed.client\x1a\x14protos/content.proto\"[\n\rAdvertisement\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x63lient\x18\x02 \x01(\t\x12.\n\npredicates\x18\x03 \x03(\x0b\x32\x1a.testbed.content.Predicate\"Z\n\x0cSubscription\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x63lient\x18\x02 \x01(\t\x12.\n\npredicates\x18\x03 \x03(\x0b\x32\x1a.testbed.content.Predicate\"\x1d\n\x0fUnadvertisement\x12\n\n\x02id\x18\x01 \x01(\t\"\x1c\n\x0eUnsubscription\x12\n\n\x02id\x18\x01 \x01(\t\"8\n\x05Trace\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x08\x12\x0f\n\x07session\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\"\xb8\x02\n\x0bPublication\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tpublisher\x18\x02 \x01(\t\x12\x15\n\radvertisement\x18\x03 \x01(\t\x12\x14\n\x0cpublished_us\x18\x04 \x01(\x03\x12?\n\nattributes\x18\x05 \x03(\x0b\x32+.testbed.client.Publication.AttributesEntry\x12\x0f\n\x07payload\x18\x06 \x01(\x0c\x12$\n\x05trace\x18\x07 \x01(\x0b\x32\x15.testbed.client.Trace\x12\r\n\x05plane\x18\x08 \x01(\r\x12\x0b\n\x03leg\x18\t \x01(\r\x1aI\n\x0f\x41ttributesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.testbed.content.Value:\x02\x38\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,7 +45,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TRACE']._serialized_start=307
   _globals['_TRACE']._serialized_end=363
   _globals['_PUBLICATION']._serialized_start=366
-  _globals['_PUBLICATION']._serialized_end=650
-  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_start=577
-  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_end=650
+  _globals['_PUBLICATION']._serialized_end=678
+  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_start=605
+  _globals['_PUBLICATION_ATTRIBUTESENTRY']._serialized_end=678
 # @@protoc_insertion_point(module_scope)

@@ -50,7 +50,7 @@ class Trace(_message.Message):
     def __init__(self, counted: _Optional[bool] = ..., session: _Optional[str] = ..., index: _Optional[int] = ...) -> None: ...
 
 class Publication(_message.Message):
-    __slots__ = ("id", "publisher", "advertisement", "published_us", "attributes", "payload", "trace")
+    __slots__ = ("id", "publisher", "advertisement", "published_us", "attributes", "payload", "trace", "plane", "leg")
     class AttributesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +65,8 @@ class Publication(_message.Message):
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     PAYLOAD_FIELD_NUMBER: _ClassVar[int]
     TRACE_FIELD_NUMBER: _ClassVar[int]
+    PLANE_FIELD_NUMBER: _ClassVar[int]
+    LEG_FIELD_NUMBER: _ClassVar[int]
     id: str
     publisher: str
     advertisement: str
@@ -72,4 +74,6 @@ class Publication(_message.Message):
     attributes: _containers.MessageMap[str, _content_pb2.Value]
     payload: bytes
     trace: Trace
-    def __init__(self, id: _Optional[str] = ..., publisher: _Optional[str] = ..., advertisement: _Optional[str] = ..., published_us: _Optional[int] = ..., attributes: _Optional[_Mapping[str, _content_pb2.Value]] = ..., payload: _Optional[bytes] = ..., trace: _Optional[_Union[Trace, _Mapping]] = ...) -> None: ...
+    plane: int
+    leg: int
+    def __init__(self, id: _Optional[str] = ..., publisher: _Optional[str] = ..., advertisement: _Optional[str] = ..., published_us: _Optional[int] = ..., attributes: _Optional[_Mapping[str, _content_pb2.Value]] = ..., payload: _Optional[bytes] = ..., trace: _Optional[_Union[Trace, _Mapping]] = ..., plane: _Optional[int] = ..., leg: _Optional[int] = ...) -> None: ...

@@ -71,7 +71,7 @@ CRASHED: Kind
 RUN_ENDED: Kind
 
 class LogEvent(_message.Message):
-    __slots__ = ("t_us", "n", "node", "kind", "type", "peer", "message", "hops", "bytes", "published_us", "queueing_us", "matching_us", "sending_us", "duration_us", "content", "group", "detail", "queue", "input_utilisation", "output_utilisation", "memory_bytes", "count")
+    __slots__ = ("t_us", "n", "node", "kind", "type", "peer", "message", "hops", "bytes", "published_us", "queueing_us", "matching_us", "sending_us", "duration_us", "content", "group", "detail", "queue", "input_utilisation", "output_utilisation", "memory_bytes", "count", "leg")
     T_US_FIELD_NUMBER: _ClassVar[int]
     N_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +94,7 @@ class LogEvent(_message.Message):
     OUTPUT_UTILISATION_FIELD_NUMBER: _ClassVar[int]
     MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
+    LEG_FIELD_NUMBER: _ClassVar[int]
     t_us: int
     n: int
     node: str
@@ -116,4 +117,5 @@ class LogEvent(_message.Message):
     output_utilisation: float
     memory_bytes: int
     count: int
-    def __init__(self, t_us: _Optional[int] = ..., n: _Optional[int] = ..., node: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., type: _Optional[str] = ..., peer: _Optional[str] = ..., message: _Optional[str] = ..., hops: _Optional[int] = ..., bytes: _Optional[int] = ..., published_us: _Optional[int] = ..., queueing_us: _Optional[int] = ..., matching_us: _Optional[int] = ..., sending_us: _Optional[int] = ..., duration_us: _Optional[int] = ..., content: _Optional[str] = ..., group: _Optional[str] = ..., detail: _Optional[str] = ..., queue: _Optional[int] = ..., input_utilisation: _Optional[float] = ..., output_utilisation: _Optional[float] = ..., memory_bytes: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+    leg: int
+    def __init__(self, t_us: _Optional[int] = ..., n: _Optional[int] = ..., node: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., type: _Optional[str] = ..., peer: _Optional[str] = ..., message: _Optional[str] = ..., hops: _Optional[int] = ..., bytes: _Optional[int] = ..., published_us: _Optional[int] = ..., queueing_us: _Optional[int] = ..., matching_us: _Optional[int] = ..., sending_us: _Optional[int] = ..., duration_us: _Optional[int] = ..., content: _Optional[str] = ..., group: _Optional[str] = ..., detail: _Optional[str] = ..., queue: _Optional[int] = ..., input_utilisation: _Optional[float] = ..., output_utilisation: _Optional[float] = ..., memory_bytes: _Optional[int] = ..., count: _Optional[int] = ..., leg: _Optional[int] = ...) -> None: ...

@@ -20,6 +20,7 @@ _DOUBLE = Struct("<d")
 _pack_double, _unpack_double = _DOUBLE.pack, _DOUBLE.unpack_from
 _ENTRY, _KEY, _VALUE = 0x2A, 0x0A, 0x12
 _TEXT, _INTEGER, _REAL = 0x0A, 0x10, 0x19
+_PLANE, _LEG = 0x40, 0x48
 _TEXT_FIELDS = {0x0A: "id", 0x12: "publisher", 0x1A: "advertisement"}
 
 # Publications repeat themselves: names, classes and symbols all the time, and a real number differs from the
@@ -77,6 +78,11 @@ def _read(data: bytes) -> Publication | None:
             if at > end:
                 return None
             publication.payload = data[start:at]
+        elif tag == _PLANE or tag == _LEG:
+            number, at = decode_varint(data, at + 1)
+            if number >> 32:
+                return None
+            setattr(publication, "plane" if tag == _PLANE else "leg", number)
         else:
             return None
     return publication
@@ -152,6 +158,10 @@ def write_publication(publication: Publication) -> bytes | None:
             raise TypeError(f"{value!r} is neither string nor number")
     if publication.payload:
         parts += (b"\x32", encode_varint(len(publication.payload)), publication.payload)
+    if publication.plane:
+        parts += (b"\x40", encode_varint(publication.plane))
+    if publication.leg:
+        parts += (b"\x48", encode_varint(publication.leg))
     return b"".join(parts)
 
 

@@ -25,8 +25,14 @@ PURPOSES = {
     "control": "the stream itself and the harness: greetings, refusals, acknowledgements, discovery",
 }
 UNKNOWN = "unknown"  # of a message that no catalogue knows
+TO_ROOT = 1  # `leg` of a publication
 
 
 def is_data(purpose: str) -> bool:
     """Whether such messages carry publications: `data` and every word that begins with it."""
     return purpose == "data" or purpose.startswith("data_")
+
+
+def purpose_of(listed: str, leg: int) -> str:
+    """Of a message of a type for which the catalogue says `listed`, on this leg of its way."""
+    return "data_to_root" if leg == TO_ROOT and listed == "data" else listed

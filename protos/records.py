@@ -106,6 +106,7 @@ class LogEvent(msgspec.Struct, omit_defaults=True, gc=False):
     output_utilisation: float = 0.0
     memory_bytes: int = 0
     count: int = 0
+    leg: int = 0
 
 
 class ProbeResult(msgspec.Struct, omit_defaults=True, gc=False):

@@ -21,7 +21,7 @@ OVERLAY, CLIENT = "overlay", "client"
 PUBLICATION = "publication"
 _ALL = 1 << 32
 
-Key = tuple[str, str, str, str]  # broker, kind of record, type of message, kind of link
+Key = tuple[str, str, str, str, int]  # broker, kind of record, type of message, kind of link, leg
 
 
 class Counting(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -74,7 +74,7 @@ class Tally:
             return False
         if event.type == PUBLICATION and self.follows(event.message):
             return False
-        key = event.node, event.kind, event.type, OVERLAY if event.peer in self._brokers else CLIENT
+        key = event.node, event.kind, event.type, OVERLAY if event.peer in self._brokers else CLIENT, event.leg
         total = self._sums.get(key)
         if total is None:
             total = self._sums[key] = _Sum()
@@ -91,8 +91,9 @@ class Tally:
 
 
 def _record(key: Key, total: _Sum) -> LogEvent:
-    broker, kind, type_, link = key
+    broker, kind, type_, link, leg = key
     return LogEvent(
         t_us=total.last_us, node=broker, kind="COUNTED", type=type_, detail=kind, group=link,
         count=total.messages, bytes=total.bytes, queueing_us=total.queueing_us, matching_us=total.matching_us,
+        leg=leg,
     )  # fmt: skip

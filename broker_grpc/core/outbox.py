@@ -23,6 +23,11 @@ def id_of(body: Body) -> str:
     return getattr(body, "id", "")
 
 
+def leg_of(body: Body) -> int:
+    """Of a publication's way; other messages have one leg."""
+    return body.leg if body.__class__ is Publication else 0  # type: ignore[attr-defined, no-any-return]
+
+
 class Outbox:
     """`queue` None = everything leaves at once."""
 
@@ -104,6 +109,7 @@ class Outbox:
                          envelope.hops, size)  # fmt: skip
         event.sending_us = sending_us
         event.published_us = getattr(body, "published_us", 0)
+        event.leg = leg_of(body)
         self.effects.append(Log(event))
 
     def depart(self) -> None:
@@ -140,7 +146,7 @@ class Outbox:
         body = envelope.body
         self.log(LogEvent(kind="DROPPED", type=TYPE_OF[body.__class__], peer=peer, message=id_of(body),
                           hops=envelope.hops, bytes=encoded_size(envelope), detail=reason,
-                          published_us=getattr(body, "published_us", 0)))  # fmt: skip
+                          published_us=getattr(body, "published_us", 0), leg=leg_of(body)))  # fmt: skip
 
     def refuse(self, peer: str, reason: str, detail: str, request: int = 0, message: str = "") -> None:
         """Say no to one message; the stream stays up. A client's request gets its Ack, all else a Refusal."""

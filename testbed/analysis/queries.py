@@ -114,6 +114,7 @@ class Queries:
             self.health[run.key] = health(run, counted[counted["run"] == run.key])
             self.timelines[run.key] = timeline(run, self.rare[run.key], motions[run.key])
         kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
+        self.rooted = set(counted.loc[counted["max_leg"] > 0, "run"])
         self.first_us = {run.key: _first(counted, run.key) for run in self.runs}
         self.first_publication_us = {run.key: _first(counted, run.key, "PUBLISHED") for run in self.runs}
         self.delivered = {run.key: int(kinds.get((run.key, "DELIVERED"), 0)) for run in self.runs}
@@ -138,6 +139,7 @@ class Queries:
                 routes.links,
                 self.timelines[run.key],
                 whole="publication" not in run.counted,
+                rooted=run.key in self.rooted,
             )
         chosen = self.events.where(self.events["kind"].isin(*journeys.KINDS)).select(*journeys.INPUT)
         together = chosen.repartition(self.partitions, "run", "message")

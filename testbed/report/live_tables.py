@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas
 
-from protos.purposes import UNKNOWN, is_data
+from protos.purposes import UNKNOWN, is_data, purpose_of
 from protos.records import LogEvent
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
@@ -68,7 +68,7 @@ class LiveTables:
     _deliveries: tuple[array[int], ...] = field(default_factory=lambda: tuple(column() for _ in range(6)))
     _received: dict[str, array[int]] = field(default_factory=lambda: defaultdict(column))
     _other: dict[str, array[int]] = field(default_factory=lambda: defaultdict(column))
-    _sent: dict[tuple[str, str], Sent] = field(default_factory=lambda: defaultdict(Sent))
+    _sent: dict[tuple[str, str, int], Sent] = field(default_factory=lambda: defaultdict(Sent))
 
     def take(self, event: LogEvent) -> None:
         at, kind = event.t_us, event.kind
@@ -102,7 +102,7 @@ class LiveTables:
 
     def _take_sent(self, event: LogEvent) -> None:
         link = "overlay" if event.peer in self.brokers else "client"
-        sent = self._sent[link, event.type]
+        sent = self._sent[link, event.type, event.leg]
         sent.times.append(event.t_us)
         sent.sizes.append(event.bytes)
         if event.kind == "NOTIFIED":
@@ -114,7 +114,7 @@ class LiveTables:
         kind, each = event.detail, event.bytes // max(1, event.count)
         (self._received if kind in GOT else self._other)[event.node].extend([event.t_us] * event.count)
         if kind in ("FORWARDED", "NOTIFIED", "SENT"):
-            sent = self._sent[event.group, event.type]
+            sent = self._sent[event.group, event.type, event.leg]
             sent.times.extend([event.t_us] * event.count)
             sent.sizes.extend([each] * (event.count - 1) + [event.bytes - each * (event.count - 1)])
 
@@ -149,15 +149,15 @@ class LiveTables:
             }
         )
 
-    def _counts(self) -> list[tuple[str, str, int, int]]:
-        """Link, type, messages and bytes until the run's end."""
+    def _counts(self) -> list[tuple[str, str, int, int, int]]:
+        """Link, type, leg, messages and bytes until the run's end."""
         found = []
-        for (link, kind), sent in self._sent.items():
+        for (link, kind, leg), sent in self._sent.items():
             times, sizes = np.array(sent.times, np.int64), np.array(sent.sizes, np.int64)
             all_of_them = not self.ended_us or kind in self.counted
             timely = np.ones(len(times), bool) if all_of_them else times < self.ended_us
             if timely.any():
-                found.append((link, kind, int(timely.sum()), int(sizes[timely].sum())))
+                found.append((link, kind, leg, int(timely.sum()), int(sizes[timely].sum())))
         return found
 
 
@@ -224,11 +224,12 @@ def _windows(times: array[int] | None, first_us: int) -> Ints:
 
 
 def overhead_table(
-    counts: Iterable[tuple[str, str, int, int]], deliveries: int, purposes: Mapping[str, str]
+    counts: Iterable[tuple[str, str, int, int, int]], deliveries: int, purposes: Mapping[str, str]
 ) -> pandas.DataFrame:
     """By link and type, with the sums per class and in all; the wire is not known yet."""
-    kinds = pandas.DataFrame(counts, columns=["link", "type", "log_messages", "log_bytes"])
-    kinds["purpose"] = [purposes.get(kind, UNKNOWN) for kind in kinds.type]
+    kinds = pandas.DataFrame(counts, columns=["link", "type", "leg", "log_messages", "log_bytes"])
+    of_leg = zip(kinds.type, kinds.leg, strict=True)
+    kinds["purpose"] = [purpose_of(purposes.get(kind, UNKNOWN), leg) for kind, leg in of_leg]
     kinds["class"] = ["data" if is_data(purpose) else "control" for purpose in kinds.purpose]
     numbers = ["log_messages", "log_bytes"]
     classes = kinds.groupby(["link", "class"], as_index=False)[numbers].sum()
@@ -242,5 +243,5 @@ def overhead_table(
         order=both["class"].map(ORDER),
         last=both.type == "all",
     )
-    ordered = both.sort_values(["link", "order", "last", "type"], ascending=[False, True, True, True])
-    return ordered.drop(columns=["order", "last"]).reset_index(drop=True)
+    ordered = both.sort_values(["link", "order", "last", "type", "leg"], ascending=[False, True, True, True, True])
+    return ordered.drop(columns=["order", "last", "leg"]).reset_index(drop=True)

@@ -24,6 +24,9 @@ publication = st.builds(
     st.integers(0, 2**63 - 1),
     st.dictionaries(text, value),
     st.binary(max_size=300),
+    st.none(),
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 2**32 - 1),
 )
 stock = Publication("p:1", "p", "a", 5, {"class": "STOCK", "price": 18.37, "volume": 6200, "low": -1}, b"x")
 

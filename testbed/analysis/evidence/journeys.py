@@ -14,12 +14,14 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from protos.purposes import TO_ROOT
 from testbed.analysis.evidence.attributes import attributes_of
 from testbed.analysis.evidence.interests import Interests, Timeline
 
 KINDS = ("PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED")
 INPUT: tuple[str, ...] = ("run", "kind", "message", "node", "peer", "t_us", "hops", "published_us")
-INPUT += ("queueing_us", "matching_us", "sending_us", "content", "group")
+INPUT += ("queueing_us", "matching_us", "sending_us", "content", "group", "leg")
+AT = ["message", "node", "leg"]  # a broker may see a publication on its way to a root, and again on its way down
 COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "run": (pa.string(), "run"),
     "row": (pa.string(), "pair or publication"),
@@ -46,7 +48,10 @@ COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "deliveries": (pa.int64(), "publication: pairs delivered"),
     "brokers": (pa.int64(), "publication: brokers that processed it"),
     "relays": (pa.int64(), "publication: of these, neither first broker nor notifying anyone"),
+    "relays_to_root": (pa.int64(), "publication: brokers that only carried it towards the root of a tree"),
+    "relays_in_tree": (pa.int64(), "publication: brokers that got it from a parent and notified nobody"),
 }
+PARTS = ("relays_to_root", "relays_in_tree")
 SCHEMA = pa.schema([(name, kind) for name, (kind, _) in COLUMNS.items()])
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -61,6 +66,7 @@ class World:
     links: Floats
     timeline: Timeline
     whole: bool = True  # False: publications are counted, and few of them can be followed
+    rooted: bool = False  # publications go to the root of a tree first
 
     def between(self, a: pd.Series, b: pd.Series) -> tuple[Floats, Floats]:
         """Planned delay and network links from each of `a` to each of `b`; NaN when unknown."""
@@ -94,18 +100,18 @@ def run_journeys(events: pd.DataFrame, world: World) -> pd.DataFrame:
     ways = _ways(by_kind, world)
     pairs = _pairs(by_kind, ways, world)
     pairs = _with_outcomes(pairs, by_kind["PUBLISHED"], world)
-    return pd.concat([pairs, _publications(by_kind, ways, pairs, world.whole)], ignore_index=True)
+    return pd.concat([pairs, _publications(by_kind, ways, pairs, world)], ignore_index=True)
 
 
 def _ways(by_kind: dict[str, pd.DataFrame], world: World) -> pd.DataFrame:
-    """One row per (publication, broker) it reached: sums over the way from the first broker to it."""
-    processed = by_kind["PROCESSED"].sort_values(["t_us"], kind="stable").drop_duplicates(["message", "node"])
+    """One row per (publication, broker, leg) it reached: sums over the way from the first broker to it."""
+    processed = by_kind["PROCESSED"].sort_values(["t_us"], kind="stable").drop_duplicates(AT)
     forwarded = by_kind["FORWARDED"].sort_values(["t_us"], kind="stable")
     keep = _with_parents(processed, forwarded)
-    edges = forwarded.drop_duplicates(["message", "node", "peer"])[["message", "node", "peer", "sending_us"]]
+    edges = forwarded.drop_duplicates([*AT, "peer"])[[*AT, "peer", "sending_us"]]
     edges = edges.rename(columns={"node": "parent", "peer": "node"})
-    ways = keep.merge(edges, on=["message", "node", "parent"], how="left").reset_index(drop=True)
-    position = pd.Series(ways.index, index=pd.MultiIndex.from_frame(ways[["message", "node"]]))
+    ways = keep.merge(edges, on=[*AT, "parent"], how="left").reset_index(drop=True)
+    position = pd.Series(ways.index, index=pd.MultiIndex.from_frame(ways[AT]))
     parent = _parents(ways, position)
     delay, links = world.between(ways["parent"].fillna(""), ways["node"])
     linked = parent >= 0
@@ -119,8 +125,8 @@ def _ways(by_kind: dict[str, pd.DataFrame], world: World) -> pd.DataFrame:
     sums, root = _accumulate(own, parent)
     times = ways["t_us"].to_numpy(np.int64)
     early = np.where(linked, times[np.maximum(parent, 0)] - times, 0)
-    return ways[["message", "node", "t_us"]].assign(
-        **sums, first_broker=ways["node"].to_numpy()[root], early_us=early
+    return ways[[*AT, "t_us"]].assign(
+        **sums, first_broker=ways["node"].to_numpy()[root], early_us=early, linked=linked
     )
 
 
@@ -129,10 +135,10 @@ def _with_parents(processed: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFr
 
     On an overlay with cycles a broker gets several copies; only the log knows which came first.
     """
-    first = forwarded.drop_duplicates(["message", "peer"])[["message", "node", "peer"]]
+    first = forwarded.drop_duplicates(["message", "peer", "leg"])[[*AT, "peer"]]
     first = first.rename(columns={"node": "forwarder", "peer": "node"})
-    keep = processed[["message", "node", "peer", "t_us", "queueing_us", "matching_us"]]
-    keep = keep.merge(first, on=["message", "node"], how="left")
+    keep = processed[[*AT, "peer", "t_us", "queueing_us", "matching_us"]]
+    keep = keep.merge(first, on=AT, how="left")
     logged = keep["peer"].fillna("")
     return keep.assign(parent=logged.where(logged != "", keep["forwarder"])).drop(
         columns=["peer", "forwarder"]
@@ -140,8 +146,19 @@ def _with_parents(processed: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFr
 
 
 def _parents(ways: pd.DataFrame, position: pd.Series) -> Ints:
-    wanted = pd.MultiIndex.from_arrays([ways["message"], ways["parent"].fillna("")])
-    return position.reindex(wanted).fillna(-1).to_numpy(np.int64) if len(ways) else np.zeros(0, np.int64)
+    """The row from which each was sent: of the same leg, or, at the root, where the way down begins."""
+    if not len(ways):
+        return np.zeros(0, np.int64)
+    found = _rows(ways, position, ways["leg"])
+    if (ways["leg"] == TO_ROOT).any():
+        turned = _rows(ways, position, pd.Series(TO_ROOT, index=ways.index))
+        found = np.where((found < 0) & (ways["leg"] == 0), turned, found)
+    return found
+
+
+def _rows(ways: pd.DataFrame, position: pd.Series, leg: pd.Series) -> Ints:
+    wanted = pd.MultiIndex.from_arrays([ways["message"], ways["parent"].fillna(""), leg])
+    return position.reindex(wanted).fillna(-1).to_numpy(np.int64)
 
 
 def _accumulate(own: dict[str, Floats], parent: Ints) -> tuple[dict[str, Floats], Ints]:
@@ -177,7 +194,12 @@ def _pairs(by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, world: World) -
     pairs = pairs.merge(published, on="message", how="left")
     given = pairs["given_us"].fillna(0).to_numpy(np.int64)
     pairs["published_us"] = np.where(pairs["published_us"] > 0, pairs["published_us"], given)
-    return _budget(pairs, by_kind["NOTIFIED"], ways, world)
+    return _budget(pairs, by_kind["NOTIFIED"], _downward(ways), world)
+
+
+def _downward(ways: pd.DataFrame) -> pd.DataFrame:
+    """One row per (publication, broker): clients are notified of what comes down the tree."""
+    return ways.sort_values("leg", kind="stable").drop_duplicates(["message", "node"])
 
 
 def _budget(pairs: pd.DataFrame, notified: pd.DataFrame, ways: pd.DataFrame, world: World) -> pd.DataFrame:
@@ -185,7 +207,7 @@ def _budget(pairs: pd.DataFrame, notified: pd.DataFrame, ways: pd.DataFrame, wor
     last = last[["message", "node", "peer", "sending_us", "t_us"]]
     last = last.rename(columns={"node": "broker", "peer": "subscriber", "t_us": "notified_us"})
     pairs = pairs.merge(last, on=["message", "subscriber"], how="left")
-    way = ways.rename(columns={"node": "broker", "t_us": "processed_us"})
+    way = ways.drop(columns=["leg", "linked"]).rename(columns={"node": "broker", "t_us": "processed_us"})
     pairs = pairs.merge(way, on=["message", "broker"], how="left")
     publisher, subscriber = pairs["publisher"].fillna(""), pairs["subscriber"]
     up, up_links = world.between(publisher, pairs["first_broker"].fillna(""))
@@ -271,25 +293,35 @@ def _missing(
 
 
 def _publications(
-    by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, pairs: pd.DataFrame, whole: bool
+    by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, pairs: pd.DataFrame, world: World
 ) -> pd.DataFrame:
     """One row per publication: how many brokers handled it, and how many of them for nobody of their own;
     both null where the brokers only counted it."""
     published = by_kind["PUBLISHED"].drop_duplicates("message")
     served = by_kind["NOTIFIED"][["message", "node"]].drop_duplicates().assign(served=True)
-    handled = ways.merge(served, on=["message", "node"], how="left")
+    handled = _downward(ways).merge(served, on=["message", "node"], how="left")
     idle = handled["served"].isna() & (handled["node"] != handled["first_broker"])
     counts = (
         handled.assign(relays=idle).groupby("message").agg(brokers=("node", "size"), relays=("relays", "sum"))
     )
+    if world.rooted:
+        counts = counts.join(_relays_by_leg(handled, by_kind["FORWARDED"]))
     got = pairs[pairs["copies"] > 0].groupby("publication").size().rename("deliveries")
     out = published[["message", "node", "t_us", "published_us"]].set_index("message").join(counts).join(got)
     given = out["published_us"].where(out["published_us"] > 0, out["t_us"])
     out = out.assign(row="publication", publisher=out["node"], published_us=given)
-    known = ["brokers", "relays", "deliveries"] if whole else ["deliveries"]
-    out = out.fillna(dict.fromkeys(known, 0)).astype(
-        dict.fromkeys(["brokers", "relays", "deliveries"], "Int64")
-    )
+    numbers = ["brokers", "relays", *(PARTS if world.rooted else ()), "deliveries"]
+    known = numbers if world.whole else ["deliveries"]
+    out = out.fillna(dict.fromkeys(known, 0)).astype(dict.fromkeys(numbers, "Int64"))
     out.index.name = "publication"
-    columns = ["publication", "row", "publisher", "published_us", "brokers", "relays", "deliveries"]
-    return out.reset_index()[columns]
+    return out.reset_index()[["publication", "row", "publisher", "published_us", *numbers]]
+
+
+def _relays_by_leg(handled: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFrame:
+    """`handled`: a row per (publication, broker). Who sends down what came up is the root."""
+    down = forwarded[forwarded["leg"] == 0][["message", "node"]].drop_duplicates().assign(down=True)
+    rows = handled.merge(down, on=["message", "node"], how="left")
+    idle, upward = rows["served"].isna(), rows["leg"] == TO_ROOT
+    carried = idle & upward & rows["down"].isna() & (rows["node"] != rows["first_broker"])
+    parts = rows.assign(relays_to_root=carried, relays_in_tree=idle & ~upward & rows["linked"])
+    return parts.groupby("message")[list(PARTS)].sum()

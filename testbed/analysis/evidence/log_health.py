@@ -36,6 +36,7 @@ def inventory(lines: DataFrame) -> DataFrame:
         f.max(f.when(given, f.col("t_us") - f.col("published_us"))).alias("max_delay_us"),
         f.max("matching_us").alias("max_matching_us"),
         f.max("bytes").alias("max_bytes"),
+        f.max("leg").alias("max_leg"),
     )
 
 

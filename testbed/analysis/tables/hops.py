@@ -10,7 +10,9 @@ from pyspark.sql import functions as f
 COLUMNS = {
     "measure": "overlay (links between brokers per delivery), network (links of the emulated network per "
     "delivery, on the planned routes between the hosts on the way), relays (unrelated relays per "
-    "publication: brokers that processed it, are not its first broker and notified no client)",
+    "publication: brokers that processed it, are not its first broker and notified no client); where "
+    "publications go to the root of a tree first, relays_to_root (brokers that only carried it there, the root "
+    "not counted) and relays_in_tree (brokers that got it from a parent and notified no client)",
     "count": "deliveries, or publications for relays",
     "mean": "mean",
     "p50": "median",
@@ -18,11 +20,13 @@ COLUMNS = {
     "max": "largest",
 }
 DISTRIBUTION_COLUMNS = {
-    "measure": "overlay, network or relays, as in `hops`",
+    "measure": "overlay, network, relays or one of its parts, as in `hops`",
     "hops": "how many",
     "count": "deliveries (publications for relays) with that many",
     "share": "of all, 0 to 1",
 }
+
+RELAYS = ("relays", "relays_to_root", "relays_in_tree")
 
 
 def hop_distribution(pairs: DataFrame) -> DataFrame:
@@ -32,7 +36,7 @@ def hop_distribution(pairs: DataFrame) -> DataFrame:
         f.explode(
             f.when(
                 f.col("row") == "publication",
-                f.array(f.struct(f.lit("relays").alias("measure"), f.col("relays").alias("hops"))),
+                f.array(*[f.struct(f.lit(name).alias("measure"), f.col(name).alias("hops")) for name in RELAYS]),
             ).when(
                 f.col("copies") > 0,
                 f.array(

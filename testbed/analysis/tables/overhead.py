@@ -6,7 +6,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from protos.purposes import UNKNOWN, is_data
+from protos.purposes import UNKNOWN, is_data, purpose_of
 from testbed.analysis.tables.counted import BROKERS, Types, of_counted_type, weighed
 from testbed.analysis.tables.literals import by_run
 
@@ -14,7 +14,8 @@ COLUMNS = {
     "link": "overlay (between brokers) or client (broker to client; clients do not log what they send)",
     "class": "data (purpose data or data_…) or control (everything else); all in the sum over both",
     "type": "message type (name of the Envelope's body field), or all",
-    "purpose": "what the type is for, by the run's catalogue; unknown if it has no such type, all in sums",
+    "purpose": "what the type is for, by the run's catalogue; unknown if it has no such type, all in sums. "
+    "Publications on their way to the root of a tree have a row of their own, data_to_root",
     "log_messages": "messages sent until the run's end (stopping is not counted, but of types that the logs "
     "count), by the brokers' logs",
     "log_bytes": "encoded Envelopes sent, bytes, by the logs",
@@ -37,17 +38,19 @@ LINK_COLUMNS = {
     "late_wire": "the same from the captures",
 }
 PAIR = ["run", "sender", "receiver", "type"]
+COUNTS = ["messages", "bytes", "late"]
 
 
 def log_counts(events: DataFrame, ended_us: dict[str, int], counted: Types) -> DataFrame:
-    """run, sender, receiver, type -> messages and bytes sent by brokers until the run's end, and messages
+    """run, sender, receiver, type, leg -> messages and bytes sent by brokers until the run's end, and messages
     from then on, from their logs. `ended_us`: by run. Of a counted type no message is late.
 
     Processes are told to stop in the very instant of the end, and what they say then is late: in a simulation
     the farewell of a client on its broker's host takes no time."""
     late = (f.col("t_us") >= by_run(ended_us)) & ~of_counted_type(counted)
     sent = weighed(events).where(f.col("told").isin("FORWARDED", "NOTIFIED", "SENT"))
-    return sent.groupBy("run", f.col("node").alias("sender"), f.col("peer").alias("receiver"), "type").agg(
+    pair = f.col("node").alias("sender"), f.col("peer").alias("receiver")
+    return sent.groupBy("run", *pair, "type", "leg").agg(
         f.sum(f.when(late, 0).otherwise(f.col("weight"))).alias("messages"),
         f.sum(f.when(late, 0).otherwise(f.col("bytes"))).alias("bytes"),
         f.sum(f.when(late, f.col("weight")).otherwise(0)).alias("late"),
@@ -59,7 +62,8 @@ def link_messages(
 ) -> pd.DataFrame:
     """Both witnesses side by side per overlay link, direction and type. `seen`: the directions that the
     captures show whole (run, source, target); elsewhere the wire columns are null."""
-    both = log.merge(wire.drop(columns="link"), on=PAIR, how="outer", suffixes=("_log", "_wire"))
+    log, wire = _over_legs(log), _over_legs(wire)
+    both = log.merge(wire, on=PAIR, how="outer", suffixes=("_log", "_wire"))
     overlay = _both_brokers(both, brokers)
     both = both[overlay].rename(columns={"sender": "source", "receiver": "target"})
     both = both.merge(seen.assign(seen=True), on=["run", "source", "target"], how="left")
@@ -70,6 +74,10 @@ def link_messages(
         out[name.format("log")] = both[f"{unit}_log"].fillna(0).astype("int64")
         out[name.format("wire")] = both[f"{unit}_wire"].fillna(0).where(known).astype("Int64")
     return out[["run", *LINK_COLUMNS]].sort_values(["run", "source", "target", "type"], ignore_index=True)
+
+
+def _over_legs(counts: pd.DataFrame) -> pd.DataFrame:
+    return counts.groupby(PAIR, as_index=False)[COUNTS].sum()
 
 
 def _both_brokers(pairs: pd.DataFrame, brokers: dict[str, set[str]]) -> pd.Series:
@@ -104,9 +112,10 @@ def overhead(
     sent = [a in brokers[run] for run, a in zip(wire.run, wire.sender, strict=True)]
     wire = wire[pd.Series(sent, index=wire.index, dtype=bool)]
     wire = wire[wire["link"] != "other"]
-    key = ["run", "link", "type"]
+    key = ["run", "link", "type", "leg"]
     both = _sums(log, key, "log").merge(_sums(wire, key, "wire"), on=key, how="outer")
-    known = [purposes[run].get(kind, UNKNOWN) for run, kind in zip(both.run, both["type"], strict=True)]
+    rows = zip(both.run, both["type"], both["leg"], strict=True)
+    known = [purpose_of(purposes[run].get(kind, UNKNOWN), leg) for run, kind, leg in rows]
     both["purpose"] = pd.Series(known, index=both.index, dtype=object)
     classes = ["data" if is_data(purpose) else "control" for purpose in known]
     both["class"] = pd.Series(classes, index=both.index, dtype=object)
@@ -147,6 +156,6 @@ def _compared(both: pd.DataFrame, deliveries: dict[str, int], captured: dict[str
     order = both["class"].map({"data": 0, "control": 1, "all": 2}).fillna(3)
     both = both.assign(order=order, last=both["type"] == "all")
     both = both.sort_values(
-        ["run", "link", "order", "last", "type"], ascending=[True, False, True, True, True]
+        ["run", "link", "order", "last", "type", "purpose"], ascending=[True, False, True, True, True, True]
     )
     return both[["run", *COLUMNS]].reset_index(drop=True)

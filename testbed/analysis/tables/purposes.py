@@ -6,7 +6,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from protos.purposes import UNKNOWN
+from protos.purposes import UNKNOWN, purpose_of
 from testbed.analysis.tables.counted import BROKERS, Types, of_counted_type, weighed
 from testbed.analysis.tables.literals import among, by_run, window_s
 
@@ -30,7 +30,7 @@ def sent_by_type(
     counted: Types,
     window_us: int = WINDOW_US,
 ) -> DataFrame:
-    """What brokers sent until the run's end, per window, kind of link and type."""
+    """What brokers sent until the run's end, per window, kind of link, type and leg."""
     in_time = (f.col("t_us") < by_run(ended_us)) | of_counted_type(counted)
     sent = weighed(events.where(among("node", brokers)))
     sent = sent.where(f.col("told").isin("FORWARDED", "NOTIFIED", "SENT") & in_time)
@@ -41,11 +41,13 @@ def sent_by_type(
         window_s(f.col("t_us"), starts, window_us).alias("window_s"),
         f.when(to_broker, "overlay").otherwise("client").alias("link"),
         "type",
+        "leg",
     ).agg(f.sum("weight").alias("messages"), f.sum("bytes").alias("bytes"))
 
 
 def purposes(sent: pd.DataFrame, known: dict[str, dict[str, str]]) -> pd.DataFrame:
     """`sent`: what `sent_by_type` found; `known`: run -> type -> purpose."""
-    found = [known[run].get(kind, UNKNOWN) for run, kind in zip(sent["run"], sent["type"], strict=True)]
+    rows = zip(sent["run"], sent["type"], sent["leg"], strict=True)
+    found = [purpose_of(known[run].get(kind, UNKNOWN), leg) for run, kind, leg in rows]
     named = sent.assign(purpose=pd.Series(found, index=sent.index, dtype=object))
     return named.groupby([*KEY, "purpose"], as_index=False)[["messages", "bytes"]].sum()

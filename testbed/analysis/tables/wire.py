@@ -65,14 +65,14 @@ def _hosts(frame: pd.DataFrame, end: str, runs: list[Run]) -> pd.Series:
 
 
 def wire_counts(facts: pd.DataFrame, calls: pd.DataFrame, counted: Types) -> pd.DataFrame:
-    """run, sender, receiver, link, type -> messages and bytes until the run's end, and messages after it.
+    """run, sender, receiver, link, type, leg -> messages and bytes until the run's end, and messages after it.
     Of a type that the run's logs count no message is late, as in the logs."""
-    counts = facts[facts["fact"] == "count"][[*KEY, "type", "state", "messages", "bytes"]]
+    counts = facts[facts["fact"] == "count"][[*KEY, "type", "leg", "state", "messages", "bytes"]]
     named = counts.merge(calls, on=KEY, how="left").dropna(subset=["sender"])
     late = (named["state"] == "late") & ~is_counted(named, counted)
     named["late"] = named["messages"].where(late, 0)
     named[["messages", "bytes"]] = named[["messages", "bytes"]].mask(late, 0)
-    sums = named.groupby(["run", "sender", "receiver", "link", "type"], as_index=False)[COUNTS].sum()
+    sums = named.groupby(["run", "sender", "receiver", "link", "type", "leg"], as_index=False)[COUNTS].sum()
     return sums.astype(dict.fromkeys(COUNTS, "int64"))
 
 

@@ -43,8 +43,8 @@ class HalfConnection:
     tcp: Direction = field(default_factory=Direction)
     http2: Http2Direction = field(init=False)
     hello: dict[int, tuple[str, str]] = field(default_factory=dict)  # stream -> who speaks, broker or client
-    # (stream, type, late) -> messages, bytes
-    counts: dict[tuple[int, str, bool], list[int]] = field(default_factory=dict)
+    # (stream, type, leg, late) -> messages, bytes
+    counts: dict[tuple[int, str, int, bool], list[int]] = field(default_factory=dict)
     first_ns: int = 0
     last_ns: int = 0
     reset: bool = False
@@ -62,7 +62,7 @@ class HalfConnection:
 
     def _message(self, stream: int, position: int, compressed: bool, data: bytes) -> None:
         seen = Seen("compressed") if compressed else classify(data, self.known)
-        key = (stream, seen.type, self._late(position))
+        key = (stream, seen.type, seen.leg, self._late(position))
         count = self.counts.get(key)
         if count is None:
             count = self.counts[key] = [0, 0]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from protos import catalogue
 from protos.core_messages import Hello
-from protos.envelope import MalformedEnvelope, UnknownMessage, decode
+from protos.envelope import PUBLICATION, MalformedEnvelope, UnknownMessage, decode
 from protos.purposes import is_data
 from protos.records import Catalogue
 from protos.varint import decode_varint
@@ -27,6 +27,7 @@ class KnownMessages:
         return KnownMessages({m.number: m.name for m in listed.messages}, frozenset(with_id))
 
 
+LEG = 0x48  # tag of a publication's last field
 BUILTIN = KnownMessages.of(catalogue.builtin())
 
 
@@ -35,6 +36,7 @@ class Seen(NamedTuple):
     hops: int = 0
     id: str = ""
     body_bytes: int = 0
+    leg: int = 0  # of a publication
 
 
 def classify(data: bytes, known: KnownMessages = BUILTIN) -> Seen:
@@ -49,7 +51,9 @@ def classify(data: bytes, known: KnownMessages = BUILTIN) -> Seen:
                     return Seen("malformed")
                 number = tag >> 3
                 name = known.names.get(number) or f"body_{number}"
-                return Seen(name, hops, _id(data, at) if number in known.identified else "", length)
+                id_ = _id(data, at) if number in known.identified else ""
+                leg = _leg(data, at, at + length) if number == PUBLICATION else 0
+                return Seen(name, hops, id_, length, leg)
             if tag & 7:
                 return Seen("malformed")
             value, at = (data[at], at + 1) if data[at] < 128 else decode_varint(data, at)
@@ -65,6 +69,18 @@ def _id(data: bytes, at: int) -> str:
         return ""
     length, at = decode_varint(data, at + 1)
     return data[at : at + length].decode("utf-8", "replace")
+
+
+def _leg(data: bytes, at: int, end: int) -> int:
+    """Which leg of its way a publication is on: its last field, where it has one. Few do, and only where the
+    bytes may end in it the fields before it are walked through."""
+    if end - at < 2 or data[end - 2] != LEG:
+        return 0
+    while at < end - 2:
+        tag, at = decode_varint(data, at)
+        length, at = decode_varint(data, at)
+        at += length if tag & 7 == 2 else 0
+    return data[end - 1] if at == end - 2 else 0
 
 
 def hello(data: bytes) -> Hello | None:

@@ -40,6 +40,7 @@ FACT_COLUMNS: dict[str, pa.DataType] = {
     "hello": pa.string(),
     "hello_kind": pa.string(),
     "type": pa.string(),
+    "leg": pa.int64(),
     "state": pa.string(),
     "first_ns": pa.int64(),
     "last_ns": pa.int64(),
@@ -202,8 +203,8 @@ def _half_facts(half: HalfConnection) -> Iterator[dict[str, Any]]:
         who, kind = half.hello.get(stream, (None, None))
         known = {"stream": stream, "path": call.path or None, "hello": who, "hello_kind": kind}
         yield {"fact": "stream", **own, **known, "state": "client" if half.http2.client else "server"}
-    for (stream, kind_of, late), (number, size) in half.counts.items():
-        known = {"stream": stream, "type": kind_of, "state": "late" if late else None}
+    for (stream, kind_of, leg, late), (number, size) in half.counts.items():
+        known = {"stream": stream, "type": kind_of, "leg": leg, "state": "late" if late else None}
         yield {"fact": "count", **own, **known, "messages": number, "bytes": size}
 
 
