@@ -78,7 +78,7 @@ def _read(data: bytes) -> Publication | None:
             if at > end:
                 return None
             publication.payload = data[start:at]
-        elif tag == _PLANE or tag == _LEG:
+        elif tag in (_PLANE, _LEG):
             number, at = decode_varint(data, at + 1)
             if number >> 32:
                 return None

@@ -74,7 +74,8 @@ class Tally:
             return False
         if event.type == PUBLICATION and self.follows(event.message):
             return False
-        key = event.node, event.kind, event.type, OVERLAY if event.peer in self._brokers else CLIENT, event.leg
+        link = OVERLAY if event.peer in self._brokers else CLIENT
+        key = event.node, event.kind, event.type, link, event.leg
         total = self._sums.get(key)
         if total is None:
             total = self._sums[key] = _Sum()

@@ -243,5 +243,6 @@ def overhead_table(
         order=both["class"].map(ORDER),
         last=both.type == "all",
     )
-    ordered = both.sort_values(["link", "order", "last", "type", "leg"], ascending=[False, True, True, True, True])
+    keys = ["link", "order", "last", "type", "leg"]
+    ordered = both.sort_values(keys, ascending=[False, True, True, True, True])
     return ordered.drop(columns=["order", "last", "leg"]).reset_index(drop=True)

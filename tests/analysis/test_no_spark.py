@@ -132,10 +132,10 @@ def test_tables_of_nothing_are_empty_and_whole(tmp_path: Path) -> None:
     runs = load_runs([tmp_path / "run"])
     facts = FACT_SCHEMA.empty_table().to_pandas()
     calls = wire.identify(facts, runs)
-    counts = wire.wire_counts(facts, calls)
+    counts = wire.wire_counts(facts, calls, {})
     directions = wire.wire(facts, calls, runs)
     assert list(directions.columns) == ["run", *wire.COLUMNS]
-    none = pd.DataFrame(columns=["run", "sender", "receiver", "type", "messages", "bytes", "late"])
+    none = pd.DataFrame(columns=["run", "sender", "receiver", "type", "leg", "messages", "bytes", "late"])
     brokers = {runs[0].key: runs[0].brokers}
     seen = directions[["run", "source", "target"]]
     made = overhead.overhead(none, counts, {}, brokers, {}, {})

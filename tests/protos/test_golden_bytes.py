@@ -21,7 +21,7 @@ from protos.envelope import decode, encode, encoded_size
 
 GOLDEN = sorted(Path(__file__).parents[1].glob("*/golden_bytes.txt"))
 KEPT = {"wire", "wire_size"}  # what a body remembers of its own bytes
-LATER = {"plane", "leg"}  # fields of a publication that the first captures have not; a line of their own has them
+LATER = {"plane", "leg"}  # of a publication, not in the first captures: they are in a line of their own
 
 
 def full(kind: Any) -> Any:

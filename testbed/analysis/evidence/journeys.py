@@ -21,7 +21,7 @@ from testbed.analysis.evidence.interests import Interests, Timeline
 KINDS = ("PUBLISHED", "PROCESSED", "FORWARDED", "NOTIFIED", "DELIVERED")
 INPUT: tuple[str, ...] = ("run", "kind", "message", "node", "peer", "t_us", "hops", "published_us")
 INPUT += ("queueing_us", "matching_us", "sending_us", "content", "group", "leg")
-AT = ["message", "node", "leg"]  # a broker may see a publication on its way to a root, and again on its way down
+AT = ["message", "node", "leg"]  # a broker may see one on its way to a root, and again on its way down
 COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "run": (pa.string(), "run"),
     "row": (pa.string(), "pair or publication"),
@@ -158,7 +158,8 @@ def _parents(ways: pd.DataFrame, position: pd.Series) -> Ints:
 
 def _rows(ways: pd.DataFrame, position: pd.Series, leg: pd.Series) -> Ints:
     wanted = pd.MultiIndex.from_arrays([ways["message"], ways["parent"].fillna(""), leg])
-    return position.reindex(wanted).fillna(-1).to_numpy(np.int64)
+    found: Ints = position.reindex(wanted).fillna(-1).to_numpy(np.int64)
+    return found
 
 
 def _accumulate(own: dict[str, Floats], parent: Ints) -> tuple[dict[str, Floats], Ints]:

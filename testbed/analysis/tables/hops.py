@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 COLUMNS = {
     "measure": "overlay (links between brokers per delivery), network (links of the emulated network per "
     "delivery, on the planned routes between the hosts on the way), relays (unrelated relays per "
     "publication: brokers that processed it, are not its first broker and notified no client); where "
-    "publications go to the root of a tree first, relays_to_root (brokers that only carried it there, the root "
-    "not counted) and relays_in_tree (brokers that got it from a parent and notified no client)",
+    "publications go to the root of a tree first, relays_to_root (brokers that only carried it there, the "
+    "root not counted) and relays_in_tree (brokers that got it from a parent and notified no client)",
     "count": "deliveries, or publications for relays",
     "mean": "mean",
     "p50": "median",
@@ -36,12 +36,12 @@ def hop_distribution(pairs: DataFrame) -> DataFrame:
         f.explode(
             f.when(
                 f.col("row") == "publication",
-                f.array(*[f.struct(f.lit(name).alias("measure"), f.col(name).alias("hops")) for name in RELAYS]),
+                f.array(*[_measured(name, name) for name in RELAYS]),
             ).when(
                 f.col("copies") > 0,
                 f.array(
-                    f.struct(f.lit("overlay").alias("measure"), f.col("overlay_hops").alias("hops")),
-                    f.struct(f.lit("network").alias("measure"), f.col("network_hops").alias("hops")),
+                    _measured("overlay", "overlay_hops"),
+                    _measured("network", "network_hops"),
                 ),
             )
         ).alias("m"),
@@ -50,6 +50,10 @@ def hop_distribution(pairs: DataFrame) -> DataFrame:
         measured.where("hops is not null").groupBy("run", "measure", "hops").agg(f.count("*").alias("count"))
     )
     return counted
+
+
+def _measured(measure: str, column: str) -> Column:
+    return f.struct(f.lit(measure).alias("measure"), f.col(column).alias("hops"))
 
 
 def with_share(distribution: pd.DataFrame) -> pd.DataFrame:

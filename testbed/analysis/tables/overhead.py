@@ -42,8 +42,8 @@ COUNTS = ["messages", "bytes", "late"]
 
 
 def log_counts(events: DataFrame, ended_us: dict[str, int], counted: Types) -> DataFrame:
-    """run, sender, receiver, type, leg -> messages and bytes sent by brokers until the run's end, and messages
-    from then on, from their logs. `ended_us`: by run. Of a counted type no message is late.
+    """run, sender, receiver, type, leg -> messages and bytes sent by brokers until the run's end, and
+    messages from then on, from their logs. `ended_us`: by run. Of a counted type no message is late.
 
     Processes are told to stop in the very instant of the end, and what they say then is late: in a simulation
     the farewell of a client on its broker's host takes no time."""

@@ -65,8 +65,8 @@ def _hosts(frame: pd.DataFrame, end: str, runs: list[Run]) -> pd.Series:
 
 
 def wire_counts(facts: pd.DataFrame, calls: pd.DataFrame, counted: Types) -> pd.DataFrame:
-    """run, sender, receiver, link, type, leg -> messages and bytes until the run's end, and messages after it.
-    Of a type that the run's logs count no message is late, as in the logs."""
+    """run, sender, receiver, link, type, leg -> messages and bytes until the run's end, and messages after
+    it. Of a type that the run's logs count no message is late, as in the logs."""
     counts = facts[facts["fact"] == "count"][[*KEY, "type", "leg", "state", "messages", "bytes"]]
     named = counts.merge(calls, on=KEY, how="left").dropna(subset=["sender"])
     late = (named["state"] == "late") & ~is_counted(named, counted)
