@@ -58,7 +58,7 @@ class RunFailed(TestbedError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint for an unknown name: the nearest known one when there is one, and always all of them."""
-    names = sorted(known)
+    names = sorted(set(known))
     near = difflib.get_close_matches(word, names, n=1)
     listing = "known: " + ", ".join(names) if names else "none are known"
     return f"did you mean {near[0]!r}? ({listing})" if near else listing

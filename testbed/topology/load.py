@@ -13,11 +13,12 @@ from testbed.topology.file.problems import InvalidTopology, Problem
 from testbed.topology.file.schema import TopologyFile
 from testbed.topology.file.schema_errors import explain
 from testbed.topology.file.settings import apply_setting
-from testbed.topology.plan import Check, Plan
+from testbed.topology.plan import Plan
 from testbed.topology.resolve.events import in_order
 from testbed.topology.resolve.names import names_of
 from testbed.topology.resolve.network import Sites, build_sites
-from testbed.topology.resolve.observation import build_capture, build_log_detail, build_probes
+from testbed.topology.resolve.observation import build_capture, build_checks, build_log_detail, build_probes
+from testbed.topology.resolve.passable import check_passable
 from testbed.topology.resolve.processes import resolve_processes
 from testbed.topology.resolve.report import Report
 from testbed.topology.resolve.source import Source
@@ -71,12 +72,13 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
     processes = resolve_processes(source, sites)
     network = sites.network(report)  # with the hosts that processes needed
     processes.give_addresses(network)
-    nodes = [node.id for node in network.nodes]
-    names = names_of(processes.brokers, processes.clients, processes.programs, nodes, report)
+    names = names_of(processes.brokers, processes.clients, processes.programs, network.nodes, report)
     phases, events = resolve_timeline(source, processes, names, network)
     capture = build_capture(file, names, report)
     probes = build_probes(file, processes.brokers, names, report)
     log_detail = build_log_detail(file, report)
+    checks = build_checks(file, report)
+    check_passable(network, processes.overlay, names, events, report)
     report.raise_if_any()
     return Plan(
         name=file.name,
@@ -90,7 +92,7 @@ def resolve(document: Document, folder: Path, seed: int | None = None) -> Plan:
         events=in_order(events, phases),
         capture=capture,
         probes=probes,
-        checks=[Check(name, expression) for name, expression in file.checks.items()],
+        checks=checks,
         tls=file.tls,
         sample_every_us=file.sample_every,
         log_detail=log_detail,

@@ -133,7 +133,7 @@ def test_the_plan_checks_its_settings(site: Path, tmp_path: Path) -> None:
     wrong.write_text(RING.read_text().replace("reach: 4", "reach: 0"))
     said = verb([site], "validate", wrong)
     assert said.returncode == 2
-    assert "algorithm gossip, parameter reach: expected `int` >= 1" in said.stdout + said.stderr
+    assert "algorithm gossip, parameter reach must be at least 1" in said.stdout + said.stderr
 
 
 def test_without_the_package_there_is_no_such_protocol() -> None:

@@ -82,8 +82,8 @@ def test_a_place_that_does_not_exist_names_what_does() -> None:
         ("name: x\n", "topology"),
         ("name: X Y\ntopology: t.yaml\n", "x.yaml:1:7: name cannot be 'X Y'; it must match ^[a-z]"),
         ("name: x\ntopology: t.yaml\nengine: cloud\n", "engine"),
-        ("name: x\ntopology: t.yaml\nseeds: []\n", "x.yaml:3:8: seeds is empty; at least 1"),
-        ("name: x\ntopology: t.yaml\ngrid: {a: []}\n", "x.yaml:3:11: a is empty; at least 1"),
+        ("name: x\ntopology: t.yaml\nseeds: []\n", "x.yaml:3:8: seeds is empty; write at least 1"),
+        ("name: x\ntopology: t.yaml\ngrid: {a: []}\n", "x.yaml:3:11: a is empty; write at least 1"),
         ("name: [", "x.yaml:"),
     ],
 )

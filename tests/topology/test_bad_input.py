@@ -39,7 +39,7 @@ CASES = {
     "wrong word": ("overlay: {generator: tre}", "generator cannot be 'tre'; did you mean 'tree'?"),
     "number out of range": (
         "overlay: {fanout: 0}",
-        "4:19: fanout: Input should be greater than or equal to 1",
+        "4:19: fanout must be at least 1; not 0",
     ),
     "unknown unit": ("duration: 5 parsec", "4:11: duration: unknown unit 'parsec' of a duration; known: us"),
     "negative duration": ("duration: -1s", "duration: a duration cannot be negative (-1s); write 0 or more"),
@@ -62,7 +62,7 @@ CASES = {
         "needs the parameter 'symbol'",
     ),
     "unknown workload": ("clients: {c: {publish: quotes}}", "there is no workload 'quotes'"),
-    "zero rate": ("workload: {w: {rate: 0/s}}", "rate: Input should be greater than 0"),
+    "zero rate": ("workload: {w: {rate: 0/s}}", "rate must be more than 0"),
     "unknown broker option": (
         "defaults: {broker: {options: {matchng_us: 5}}}",
         "4:31: unknown broker option 'matchng_us'; did you mean 'matching_us'?",
@@ -73,7 +73,7 @@ CASES = {
     ),
     "negative broker option": (
         "defaults: {broker: {options: {input_queue: -1}}}",
-        "broker option input_queue must be >= 0, not -1; it is: envelopes waiting",
+        "broker option input_queue must be at least 0, not -1; it is: envelopes waiting",
     ),
     "broker option without such a choice": (
         "defaults: {broker: {options: {subscription_covering: lasy}}}",
@@ -89,7 +89,7 @@ CASES = {
     ),
     "bad parameter of an algorithm": (
         "algorithm: {name: pop, threshold: 0}",
-        "algorithm pop, parameter threshold: expected `int` >= 1",
+        "algorithm pop, parameter threshold must be at least 1, not 0; whole number",
     ),
     "overlay link to nobody": ("overlay: {links: [[B1, B2], [B2, B7]]}", "4:34: there is no broker 'B7'"),
     "overlay link to itself": ("overlay: {links: [[B1, B1]], connected: false}", "from 'B1' to itself"),
@@ -121,6 +121,44 @@ CASES = {
     "event at a bad instant": (
         "events: [{at: publishers-5s, kill: B1}]",
         "4:15: there is no phase 'publishers-5s'; did you mean 'publishers'?",
+    ),
+    "heal without a partition": (
+        "events: [{at: 1s, heal: true}]",
+        "4:25: heal without a partition; let a partition come first",
+    ),
+    "heal before its partition": (
+        "events: [{at: 5s, partition: [B1]}, {at: 2s, heal: true}]",
+        "4:52: heal comes before its partition",
+    ),
+    "heal after the end": (
+        "duration: 10s\nevents: [{at: 2s, partition: [B1]}, {at: 12s, heal: true}]",
+        "5:53: heal at publishers+12s is after the end of the run; at the latest publishers+10s",
+    ),
+    "heal that heals nothing": ("events: [{at: 1s, partition: [B1]}, {at: 2s, heal: false}]", "does nothing"),
+    "link_up of a link that is up": (
+        "events: [{at: 1s, link_up: r1-r2}]",
+        "link_up r1-r2 without a link_down",
+    ),
+    "event after the last phase": (
+        "duration: 10s\nevents: [{at: publishers+11s, kill: B1}]",
+        "5:37: kill B1 at publishers+11s is after the end of the run",
+    ),
+    "flap beyond the end": (
+        "duration: 4s\nevents: [{at: 1s, flap: {link: r1-r2, times: 3}}]",
+        "5:25: link_down r1-r2 at publishers+5s is after the end of the run",
+    ),
+    "churn beyond the end": (
+        "duration: 10s\nevents: [{at: 11s, churn: {of: [B2, B3], rate: 2/s, lasts: 60s}}]",
+        "churn at publishers+11s is after the end of the run",
+    ),
+    "start after the end": (
+        "duration: 10s\nclients: {c: {subscribe: ['[class,eq,X]'], start_at: publishers+20s}}",
+        "join c at publishers+20s is after the end of the run",
+    ),
+    "event after every gate has timed out": (
+        "phases: [{name: p, start: [brokers], run_for: 5s}, {name: q, run_for: 5s, ready: {timeout: 20s}}]\n"
+        "events: [{at: p+31s, kill: B1}]",
+        "kill B1 at p+31s is after the end of the run; at the latest p+30s",
     ),
     "empty reshape": ("events: [{at: 1s, reshape: {link: r1-r2}}]", "reshape changes nothing"),
     "partition of nobody": ("events: [{at: 1s, partition: [h9]}]", "there is no node or broker 'h9'"),
@@ -161,6 +199,25 @@ CASES = {
         "there is no node or broker 'h9'",
     ),
     "capture on no node": ("capture: {nodes: [h9]}", "4:19: there is no node or broker 'h9'"),
+    "capture on a router": (
+        "capture: {nodes: [r1]}",
+        "4:19: 'r1' is a router: it has no processes and no captures; name a host: hr1, hr2, hr3, B1",
+    ),
+    "probe of a router": ("probes: {pairs: [[B1, r4]]}", "'r4' is a router"),
+    "check on no column": (
+        "checks: {quick: delay.p98_us < 5}",
+        "4:17: check 'quick': `delay` has no column 'p98_us'; did you mean 'p99_us'?",
+    ),
+    "check on no column of a query": (
+        "checks: {whole: '(select count(*) from deliveries where outcom = 5) = 0'}",
+        "`deliveries` has no column 'outcom'; did you mean 'outcome'?",
+    ),
+    "check on no table": (
+        "checks: {whole: '(select count(*) from delivries) = 0'}",
+        "there is no table 'delivries'; did you mean 'deliveries'?",
+    ),
+    "check on nothing": ("checks: {quick: p99_us < 5}", "'p99_us' names no table"),
+    "check that is no expression": ("checks: {quick: delay.p99_us <}", "is no expression over the tables"),
     "probe of no node": ("probes: {pairs: [[B1, h9]]}", "there is no node or broker 'h9'"),
     "program on no node": ("programs: {p: {node: x, command: [ls]}}", "4:22: there is no node or broker 'x'"),
     "program without command": ("programs: {p: {node: B1, command: []}}", "command"),
@@ -240,6 +297,57 @@ def test_mistakes_are_told(case: str) -> None:
     text, expected = CASES[case]
     found = problems_of(BASE + text)
     assert any(expected in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "events: [{at: 1s, partition: [B1]}, {at: 2s, heal: true}, {at: 3s, partition: [B2]}, {at: 4s, heal: true}]",
+        # The gates in between may take no time at all, or two minutes.
+        "events: [{at: subscribers+1s, partition: [B1]}, {at: overlay+100s, heal: true}]",
+        "duration: 5s\nevents: [{at: overlay+100s, kill: B1}]",
+        "duration: 5s\nevents: [{at: 5s, kill: B1}]",
+        "checks: {a: delay.p99_us < 5, b: '(select max(n) from (select outcome, count(*) as n from deliveries "
+        'group by outcome)) < 5\', c: "(with few as (select * from losses) select count(*) from few) = 0"}',
+    ],
+)
+def test_what_may_be_right_is_not_refused(text: str) -> None:
+    plan_of(BASE + text)
+
+
+def test_a_duplicate_id_is_told_once() -> None:
+    text = BASE.replace("nodes: 4", "nodes: 9").replace(
+        "{B: {count: 3}}", "{B: {count: 3}, A: {count: 4, id: B1}}"
+    )
+    assert only_problem(text).endswith(
+        "duplicate id 'B1'; the group 'B' of `brokers` has it already; change an id pattern"
+    )
+
+
+def test_no_name_is_listed_twice() -> None:
+    """A single client's group has its name."""
+    told = only_problem(BASE + "clients: {c: {subscribe: ['[class,eq,X]']}}\nevents: [{at: 1s, kill: zz}]")
+    names = told.partition("known: ")[2].split(", ")
+    assert len(names) == len(set(names)) > 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("probes: {pairs: [[a]]}", "4:18: pairs has 1 entry; write at least 2"),
+        ("probes: {pairs: x}", "4:17: pairs must be a whole number, not a text; write a whole number"),
+        ("clients: {c: {publish: {arrival: x}}}", "4:34: arrival cannot be 'x'; one of periodic, poisson"),
+        ("events: [{at: '', kill: B1}]", "4:15: at is empty; write a text"),
+    ],
+)
+def test_of_alternatives_the_one_that_was_meant_is_told(text: str, expected: str) -> None:
+    assert only_problem(BASE + text) == f"test.yaml:{expected}"
+
+
+def test_a_loss_of_everything_is_refused() -> None:
+    text = EXPLICIT.replace("[s1, h1]}", "[s1, h1], loss: 100%}")
+    assert "no packet passes between B and A: the loss is 100 % on s1-h1" in only_problem(text)
+    plan_of(text + "events: [{at: 1s, reshape: {link: s1-h1, loss: 5%}}]")
 
 
 NETWORKS = {

@@ -104,3 +104,10 @@ def test_every_parameter_is_on_the_page() -> None:
     for section, entry in zip(sections, PROTOCOLS, strict=True):
         for name in entry.settings.__struct_fields__:
             assert f"| `{name}` |" in section
+
+
+def test_the_columns_that_checks_may_name_are_those_of_the_tables() -> None:
+    from testbed.analysis.tables.docs import column_names
+    from testbed.topology.check_expressions import COLUMNS
+
+    assert column_names() == COLUMNS.read_text("utf-8"), "run: python -m testbed.analysis.tables.docs"

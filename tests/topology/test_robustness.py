@@ -54,7 +54,7 @@ GOOD: dict[str, Any] = {
     ],
     "capture": {"nodes": ["A"]},
     "probes": {"pairs": [["A", "h2"]]},
-    "checks": {"fast": "delay < 1"},
+    "checks": {"fast": "delay.p99_us < 1"},
 }
 
 WORDS = [

@@ -1,36 +1,16 @@
-"""The experimenter's own checks: SQL expressions over the tables of the run.
-
-    checks:
-      quick enough: delay.p99_us < 200000
-      no loss: (select count(*) from deliveries where outcome = 'missing') = 0
-
-`table.column` alone stands for the table's main row (see MAIN).
-"""
+"""The experimenter's own checks (`topology.check_expressions`), evaluated over the tables of the run."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from testbed.analysis.evidence.check_result import CheckResult
+from testbed.topology.check_expressions import long_form
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from testbed.topology.plan import Check
-
-MAIN = {
-    "delay": "group_by = 'all'",
-    "hops": "measure = 'overlay'",
-    "overhead": "link = 'overlay' and class = 'all'",
-    "fidelity": "source = 'all'",
-}
-_SHORT = re.compile(r"\b(" + "|".join(MAIN) + r")\.([a-z_0-9]+)\b")
-
-
-def long_form(expression: str) -> str:
-    """Every `table.column` of a table with a main row, as a query for that row."""
-    return _SHORT.sub(lambda m: f"(select {m[2]} from {m[1]} where {MAIN[m[1]]})", expression)
 
 
 def evaluate(spark: SparkSession, checks: list[Check], tables: dict[str, DataFrame]) -> list[CheckResult]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import types
 import typing
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -24,12 +25,21 @@ _TYPES = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_LIMITS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most"}
+_ALTERNATIVES = {
+    "str",
+    "int",
+    "float",
+    "bool",
+    "constrained-int",
+    "constrained-str",
+}  # steps that no file has
 
 
 def explain(error: ValidationError, model: type[BaseModel], document: Document) -> list[Problem]:
-    """One problem per mistake; the alternatives of a union count as one."""
+    """One problem per mistake; the alternatives of a union count as one, the one that was meant."""
     found: dict[tuple[Any, ...], Problem] = {}
-    for one in error.errors():
+    for one in _meant(error.errors()):
         loc = tuple(one["loc"])
         key = one["type"] == "extra_forbidden" or loc[-1:] == ("[key]",)
         message, hint = explain_one(one, model)
@@ -38,6 +48,21 @@ def explain(error: ValidationError, model: type[BaseModel], document: Document) 
         place = (problem.file, problem.line, problem.column, message if alone else "")
         found.setdefault(place, problem)
     return list(found.values())
+
+
+def _meant(errors: Sequence[Any]) -> list[Any]:
+    """Without complaints that a value is of the wrong type where another alternative looked inside of it."""
+
+    def inner(one: Any) -> bool:
+        above = tuple(one["loc"][:-1])
+        return any(other is not one and tuple(other["loc"][: len(above)]) == above
+                   and len(other["loc"]) > len(above) + 1 for other in errors)  # fmt: skip
+
+    return [
+        one
+        for one in errors
+        if not (one["type"] in _TYPES and one["loc"][-1] in _ALTERNATIVES and inner(one))
+    ]
 
 
 def explain_one(one: Any, model: type[BaseModel]) -> tuple[str, str]:
@@ -65,20 +90,26 @@ def explain_one(one: Any, model: type[BaseModel]) -> tuple[str, str]:
         return _wrong_length(name, context)
     if kind == "string_pattern_mismatch":
         return f"{name} cannot be {one['input']!r}", f"it must match {context['pattern']}"
-    return f"{name}: {one['msg']}", _limit_hint(context)
+    for key, word in _LIMITS.items():
+        if key in context:
+            value = one["input"]
+            return f"{name} must be {word} {context[key]}", f"not {value}" if isinstance(value, int) else ""
+    if kind == "string_too_short":
+        return f"{name} is empty", "write a text"
+    return f"{name}: {one['msg']}", ""
 
 
 def _wrong_length(name: str, context: dict[str, Any]) -> tuple[str, str]:
     count = context["actual_length"]
     has = "is empty" if count == 0 else f"has {count} {'entry' if count == 1 else 'entries'}"
     least, most = context.get("min_length"), context.get("max_length")
-    return f"{name} {has}", f"at least {least}" if least is not None else f"at most {most}"
+    return f"{name} {has}", f"write at least {least}" if least is not None else f"write at most {most}"
 
 
 def _last_name(loc: tuple[Any, ...]) -> str:
     """The key that the file would have there; the step below `network` is a union's tag."""
     steps = [step for k, step in enumerate(loc) if k != 1 or loc[0] != "network" or step == "generator"]
-    names = [str(step) for step in steps if isinstance(step, str) and "[" not in step]
+    names = [str(s) for s in steps if isinstance(s, str) and "[" not in s and s not in _ALTERNATIVES]
     return names[-1] if names else "the file"
 
 
@@ -90,11 +121,6 @@ def _not_one_of(name: str, value: Any, known: list[str]) -> tuple[str, str]:
     near = difflib.get_close_matches(str(value), known, n=1)
     listing = "one of " + ", ".join(known)
     return f"{name} cannot be {value!r}", f"did you mean {near[0]!r}? ({listing})" if near else listing
-
-
-def _limit_hint(context: dict[str, Any]) -> str:
-    names = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most"}
-    return ", ".join(f"{word} {context[key]}" for key, word in names.items() if key in context)
 
 
 def known_keys(model: type[BaseModel], loc: tuple[Any, ...]) -> set[str]:

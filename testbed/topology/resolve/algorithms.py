@@ -15,6 +15,7 @@ from testbed.topology.file.schema import TopologyFile
 from testbed.topology.resolve.brokers import BrokerDraft
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.report import Report, shortened
+from testbed.topology.resolve.values import wrong_value
 
 Algorithm = Mapping[str, Any]
 
@@ -55,7 +56,7 @@ def _check_parameters(algorithm: Algorithm, entry: Entry, path: Steps, report: R
             wrong = True
         elif problem := _problem(value, fields[key].type):
             meaning = parameter_meanings(entry.settings).get(key, "see docs/topology-file.md")
-            report.add(where, f"algorithm {entry.name}, parameter {key}: {problem}", meaning)
+            report.add(where, f"algorithm {entry.name}, parameter {key} {problem}", meaning)
             wrong = True
     if not wrong:
         try:
@@ -68,5 +69,5 @@ def _problem(value: object, kind: object) -> str:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        return str(error).replace("Expected", "expected", 1)
+        return wrong_value(error, value)
     return ""

@@ -45,12 +45,6 @@ def draft_brokers(file: TopologyFile, data: dict[str, Any], report: Report) -> l
     for name, group in file.brokers.items():
         raw = data["brokers"][name] or {}
         drafts.extend(_drafts_of(name, group or BrokerGroup(), raw, report))
-    seen: dict[str, BrokerDraft] = {}
-    for draft in drafts:
-        if draft.id in seen:
-            hint = f"the group {seen[draft.id].group!r} has one already; change an id pattern"
-            report.add(draft.path, f"duplicate broker id {draft.id!r}", hint, key=True)
-        seen[draft.id] = draft
     return drafts
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import typing
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,13 @@ from broker_grpc.content.language import parse_filter
 from broker_grpc.core.options import BrokerOptions, broker_options
 from broker_grpc.errors import BrokerError
 from testbed.errors import InputError, did_you_mean
-from testbed.topology.file.quantities import describe_type
 from testbed.topology.file.schema import TopologyFile
 from testbed.topology.plan import Client, PublicationPlan
 from testbed.topology.resolve.brokers import BrokerDraft
 from testbed.topology.resolve.clients import ClientDraft
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.report import Report, shortened
+from testbed.topology.resolve.values import wrong_value
 from testbed.workload import sources
 
 
@@ -72,20 +71,6 @@ def check_options(file: TopologyFile, drafts: list[BrokerDraft], report: Report)
             _check_option(name, value, (*path, name), report)
 
 
-_EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", "float": "a number"}
-
-
-def _wrong(error: msgspec.ValidationError, value: Any) -> str:
-    """msgspec's complaint in the words of the file."""
-    complaint = str(error).partition(" - at ")[0]
-    wanted = re.match(r"Expected `(\w+)`(?:, got|$)", complaint)
-    if wanted and wanted[1] in _EXPECTED:
-        given = value if isinstance(value, int | float) else describe_type(value)
-        return f"must be {_EXPECTED[wanted[1]]}, not {given}"
-    limit = re.fullmatch(r"Expected `\w+` (>=|>|<=|<) (\S+)", complaint)
-    return f"must be {limit[1]} {limit[2]}, not {value}" if limit else f"cannot be {value!r}"
-
-
 def _meaning(name: str) -> str:
     hint = typing.get_type_hints(BrokerOptions, include_extras=True)[name]
     texts = [getattr(meta, "description", None) for meta in getattr(hint, "__metadata__", ())]
@@ -100,4 +85,4 @@ def _check_option(name: str, value: Any, path: Steps, report: Report) -> None:
     try:
         broker_options({name: value})
     except msgspec.ValidationError as error:
-        report.add(path, f"broker option {name} {_wrong(error, value)}", _meaning(name))
+        report.add(path, f"broker option {name} {wrong_value(error, value)}", _meaning(name))

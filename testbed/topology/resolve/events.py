@@ -9,6 +9,7 @@ from testbed.topology.file.schema import TopologyFile
 from testbed.topology.file.schema.timeline import Churn, EventSpec, Flap, Reshape
 from testbed.topology.plan import Action, Event, Network, Phase
 from testbed.topology.resolve.expand import Steps
+from testbed.topology.resolve.foresight import Told, check_begin
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.phases import instant
 from testbed.topology.resolve.report import Report
@@ -35,9 +36,9 @@ class Context:
         return [link.id for link in self.network.links]
 
 
-def build_events(file: TopologyFile, context: Context) -> list[Event]:
-    """All events of the file, by phase and time; equal times keep the file's order."""
-    events: list[Event] = []
+def build_events(file: TopologyFile, context: Context) -> list[Told]:
+    """All steps of the file's events, with their places, in the file's order."""
+    told: list[Told] = []
     for i, spec in enumerate(file.events):
         path: Steps = ("events", i)
         named = [action for action in ACTIONS if getattr(spec, action) is not None]
@@ -48,8 +49,9 @@ def build_events(file: TopologyFile, context: Context) -> list[Event]:
             continue
         moment = instant(spec.at, context.phases, (*path, "at"), context.report)
         if moment is not None:
-            events.extend(_unrolled(spec, named[0], moment, (*path, named[0]), context))
-    return in_order(events, context.phases)
+            where = (*path, named[0])
+            told.extend((where, event) for event in _unrolled(spec, named[0], moment, where, context))
+    return told
 
 
 def in_order(events: list[Event], phases: list[Phase]) -> list[Event]:
@@ -79,6 +81,8 @@ def _unrolled(
         return _churn(value, moment, path, context)
     if action == "partition":
         return _partition(value, moment, path, context)
+    if not value:
+        context.report.add(path, "heal: false does nothing", "heal: true ends the partition")
     return [Event(*moment, "heal")]
 
 
@@ -143,6 +147,7 @@ def _partition(words: list[str], moment: tuple[str, int], path: Steps, context: 
 
 def _churn(spec: Churn, moment: tuple[str, int], path: Steps, context: Context) -> list[Event]:
     """Poisson departures among the present members, each coming back after an exponential time."""
+    check_begin(moment, context.phases, path, context.report)
     members = context.names.look_up(spec.of, (*path, "of"), context.report)
     phase, begin = moment
     draw = Draw(context.seed, "churn", *[str(step) for step in path])

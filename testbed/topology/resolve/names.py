@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass, field
 
-from testbed.topology.plan import Broker, Client, Program
+from testbed.topology.plan import Broker, Client, Node, Program
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.report import Report
 
@@ -17,6 +17,7 @@ class Names:
     ids: list[str] = field(default_factory=list)
     sets: dict[str, list[str]] = field(default_factory=dict)
     hosts: dict[str, str] = field(default_factory=dict)  # of brokers and of nodes
+    routers: frozenset[str] = frozenset()  # nodes on which nothing runs
 
     def look_up(self, words: list[str], path: Steps, report: Report) -> list[str]:
         """Process ids meant by the words, each once, in order of mention."""
@@ -39,7 +40,7 @@ class Names:
 
 
 def names_of(
-    brokers: list[Broker], clients: list[Client], programs: list[Program], nodes: list[str], report: Report
+    brokers: list[Broker], clients: list[Client], programs: list[Program], nodes: list[Node], report: Report
 ) -> Names:
     """The directory of all processes; one id belongs to one process."""
     names = Names()
@@ -57,9 +58,12 @@ def names_of(
         for process in processes:  # type: ignore[attr-defined]
             names.sets.setdefault(process.group, []).append(process.id)
             if process.id in seen:
-                hint = f"it is already in `{seen[process.id]}`; change an id pattern"
+                hint = f"{seen[process.id]} has it already; change an id pattern"
                 report.add((section, process.group), f"duplicate id {process.id!r}", hint, key=True)
-            seen[process.id] = section
+            seen.setdefault(process.id, f"the group {process.group!r} of `{section}`")
     names.ids = list(seen)
-    names.hosts = {**{node: node for node in nodes}, **{broker.id: broker.node for broker in brokers}}
+    names.hosts = {node.id: node.id for node in nodes} | {broker.id: broker.node for broker in brokers}
+    names.routers = frozenset(node.id for node in nodes if node.kind == "switch").difference(
+        names.sets["brokers"]
+    )
     return names

@@ -1,4 +1,4 @@
-"""Capture, probes, and the detail of the logs."""
+"""Capture, probes, the detail of the logs, and the experimenter's own checks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from fnmatch import fnmatchcase
 from itertools import combinations
 
 from protos.bodies import TYPE_OF
+from testbed.topology.check_expressions import mistake_in
 from testbed.topology.file.schema import TopologyFile
-from testbed.topology.plan import Broker, Capture, LogDetail, Probes
+from testbed.topology.plan import Broker, Capture, Check, LogDetail, Probes
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names
-from testbed.topology.resolve.report import Report
+from testbed.topology.resolve.report import Report, shortened
 from testbed.topology.seeding import Draw
 
 
@@ -44,11 +45,25 @@ def sampled_pairs(brokers: list[Broker], count: int, seed: int) -> list[tuple[st
 def _hosts(words: list[str], path: Steps, names: Names, report: Report) -> list[str]:
     out = []
     for k, word in enumerate(words):
-        if word in names.hosts:
+        if word in names.routers:
+            known = [host for host in names.hosts if host not in names.routers]
+            hint = f"name a host: {', '.join(known)}" if known else "name a host"
+            report.add(
+                (*path, k), f"{word!r} is a router: it has no processes and no captures", shortened(hint)
+            )
+        elif word in names.hosts:
             out.append(names.hosts[word])
         else:
             report.unknown((*path, k), "node or broker", word, names.hosts)
     return list(dict.fromkeys(out))
+
+
+def build_checks(file: TopologyFile, report: Report) -> list[Check]:
+    for name, expression in file.checks.items():
+        mistake = mistake_in(expression)
+        if mistake is not None:
+            report.add(("checks", name), f"check {name!r}: {mistake[0]}", shortened(mistake[1]))
+    return [Check(name, expression) for name, expression in file.checks.items()]
 
 
 def build_log_detail(file: TopologyFile, report: Report) -> LogDetail:

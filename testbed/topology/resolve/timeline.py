@@ -7,6 +7,7 @@ from testbed.topology.file.schema import TopologyFile
 from testbed.topology.plan import Event, Network, Phase
 from testbed.topology.resolve.events import Context, build_events
 from testbed.topology.resolve.expand import Steps
+from testbed.topology.resolve.foresight import Told, check_in_time, check_mends
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.phases import build_phases, instant
 from testbed.topology.resolve.processes import Processes
@@ -25,9 +26,11 @@ def resolve_timeline(
     late = {id for id, (start, _, _) in times.items() if start} | joining(file, names)
     phases = build_phases(file, names, late, report)
     context = Context(file.seed, names, phases, network, late, report)
-    events = build_events(file, context) + own_events(times, phases, report)
+    told = build_events(file, context) + own_events(times, phases, report)
     check_started(names, phases, late, report)
-    return phases, events
+    check_in_time(told, phases, report)
+    check_mends(told, phases, report)
+    return phases, [event for _, event in told]
 
 
 def own_times(processes: Processes) -> OwnTimes:
@@ -59,18 +62,18 @@ def joining(file: TopologyFile, names: Names) -> set[str]:
     return out
 
 
-def own_events(times: OwnTimes, phases: list[Phase], report: Report) -> list[Event]:
-    events = []
+def own_events(times: OwnTimes, phases: list[Phase], report: Report) -> list[Told]:
+    told: list[Told] = []
     for id, (start, stop, path) in times.items():
         begin = instant(start, phases, (*path, "start_at"), report) if start else None
         end = instant(stop, phases, (*path, "stop_at"), report) if stop else None
         if begin:
-            events.append(Event(*begin, "join", id))
+            told.append(((*path, "start_at"), Event(*begin, "join", id)))
         if end:
-            events.append(Event(*end, "stop", id))
+            told.append(((*path, "stop_at"), Event(*end, "stop", id)))
         if begin and end and begin[0] == end[0] and end[1] <= begin[1]:
             report.add((*path, "stop_at"), f"{id!r} stops before it starts", "stop it later")
-    return events
+    return told
 
 
 def check_started(names: Names, phases: list[Phase], late: set[str], report: Report) -> None:
