@@ -54,3 +54,4 @@ class Heartbeats:
         if peer.kind == "broker" and body.sequence == peer.awaited:
             peer.awaited = 0
             peer.misses = 0
+            peer.rtt_us = self._outbox.now_us - peer.heartbeat_sent

@@ -25,7 +25,7 @@ class Peer:
 
     __slots__ = (
         "awaited", "closing", "control_received", "control_sent", "deliveries", "dropped", "heartbeat_sent",
-        "incarnation", "kind", "misses", "name", "queued", "routes", "sync_received", "sync_sent",
+        "incarnation", "kind", "misses", "name", "queued", "routes", "rtt_us", "sync_received", "sync_sent",
     )  # fmt: skip
 
     def __init__(self, name: str, kind: PeerKind, incarnation: int) -> None:
@@ -43,6 +43,7 @@ class Peer:
         self.awaited = 0  # sequence number of the heartbeat that is out, 0 = none
         self.heartbeat_sent = 0
         self.misses = 0
+        self.rtt_us: int | None = None  # of the last heartbeat that was answered
         self.closing = False
 
     @property

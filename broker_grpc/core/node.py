@@ -95,11 +95,11 @@ class Node(Hooks):
         self.timeless = self._moves_nothing()
 
     def _moves_nothing(self) -> frozenset[type[Body]]:
-        """With a modelled processor every message has its time. Where nothing but samples is ever due, no
-        publication changes that."""
+        """With a modelled processor every message has its time. Where nothing is ever due that a publication
+        could move, none is looked at."""
         if self._station is not None:
             return frozenset()
-        steady = all(part.deadline == self._sample for part in self._timed)
+        steady = all(part.deadline == self._sample or not part.moved_by_publications for part in self._timed)
         return frozenset(self.quick) | ({Publication} if steady else set())
 
     def _sampling(self) -> Parts:
@@ -166,12 +166,17 @@ class Node(Hooks):
         outbox.effects.append(Log(event))
         if peer.kind == "broker" and body.settles:
             peer.control_received += 1
+        self._answer(peer, envelope)
+
+    def _answer(self, peer: Peer, envelope: Envelope) -> None:
+        """Act upon it, or refuse it."""
+        body = envelope.body
         try:
             if self.checks_senders:
                 check_sender(peer.kind, body)
             self._act(peer, envelope, body)
         except BrokerError as error:
-            self._outbox.refuse(source, error.reason, str(error), envelope.request, id_of(body))
+            self._outbox.refuse(peer.name, error.reason, str(error), envelope.request, id_of(body))
 
     def _act(self, peer: Peer, envelope: Envelope, body: Body) -> None:
         """Raises BrokerError for what is refused."""

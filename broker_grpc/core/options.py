@@ -52,6 +52,10 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     repair_grace_us: Annotated[
         NonNegative, Meta(description="keep the routes of a lost broker link this long, 0 = withdraw at once")
     ] = 0
+    # exchange of links
+    exchange_patience_us: Annotated[
+        Positive, Meta(description="an exchange of links that has not begun to switch by then is given up")
+    ] = 10_000_000
     # service model; all zero = a broker that takes no time
     matching_us: Annotated[NonNegative, Meta(description="matching time per publication")] = 0
     matching_per_candidate_us: Annotated[NonNegative, Meta(description="and per filter looked at")] = 0

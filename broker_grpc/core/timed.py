@@ -9,6 +9,7 @@ from typing import NamedTuple
 class Timed(NamedTuple):
     next_deadline_us: Callable[[], int | None]
     deadline: Callable[[int], None]
+    moved_by_publications: bool = True  # False: no publication changes when it is due
 
 
 Parts = tuple[Timed, ...]

@@ -12,7 +12,7 @@ from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.machine import DeadlineReached, PeerDown, PeerUp, Received, Send, unfolded
 from broker_grpc.protocols.contentbased.broker import Broker
-from broker_grpc.protocols.contentbased.layer import LayerHost
+from broker_grpc.protocols.contentbased.layer import ExchangeEnded, LayerHost
 from broker_grpc.registry import machine_of
 from protos.body import Envelope
 from protos.client_messages import Advertisement, Publication, Subscription, Trace
@@ -63,6 +63,12 @@ class Recorder:
 
     def next_deadline_us(self) -> int | None:
         return self.due
+
+    def objection(self) -> str:
+        return ""
+
+    def exchange_ended(self, now_us: int, ended: ExchangeEnded) -> None:
+        self.seen.append(("exchange", ended.outcome, ended.reason))
 
 
 @pytest.fixture

@@ -6,17 +6,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from broker_grpc.content.filters import Filter
 from broker_grpc.core.links import Peer
 from broker_grpc.core.node import Node
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.timed import Parts, Timed
-from broker_grpc.errors import NotConformingError, ProtocolError
+from broker_grpc.errors import LimitExceeded, NotConformingError, ProtocolError
 from broker_grpc.machine import Log, PeerKind
 from broker_grpc.protocols.contentbased.discovery import Discovery
-from broker_grpc.protocols.contentbased.layer import Layer
+from broker_grpc.protocols.contentbased.exchange import Exchanges
+from broker_grpc.protocols.contentbased.layer import ExchangeEnded, Layer
+from broker_grpc.protocols.contentbased.part import Part, Waiting
 from broker_grpc.protocols.contentbased.routekeeper import RouteKeeper
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from broker_grpc.protocols.contentbased.tables import Route
@@ -30,9 +32,10 @@ from protos.records import LogEvent
 
 
 class Broker(Node):
-    """One broker; with a `layer`, one whose publishers may move."""
+    """One broker, perhaps with a `layer` on it. `addresses`: of those that it may have links with one day."""
 
-    __slots__ = ("_discovery", "_index", "_keeper", "_layer", "_max_hops", "random", "routing")
+    __slots__ = ("_discovery", "_exchanges", "_index", "_keeper", "_layer", "_matched_by", "_max_hops",
+                 "random", "routing")  # fmt: skip
 
     quick = (Heartbeat, HeartbeatAnswer, Probe)
 
@@ -43,16 +46,21 @@ class Broker(Node):
         incarnation: int = 1,
         rng: random.Random | None = None,
         layer: Layer | None = None,
+        addresses: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(id_, options, incarnation)
         options = self.options
         self.random = rng or random.Random(0)
         self.routing = Routing(options.subscription_covering, options.advertisement_covering)
-        self._index = self.routing.prt.index
+        self._index = self._matched_by = self.routing.prt.index
         self._max_hops = options.max_hops
         self._keeper = RouteKeeper(self.routing, options, self._outbox, self.id_prefix)
         self._discovery = Discovery(self.id_prefix, self.links, self.routing, self._outbox)
         self._layer = layer
+        self._exchanges = Exchanges(
+            self.id_prefix, self.links, self.routing, self._outbox, self, addresses or {},
+            options.exchange_patience_us, options.max_predicates,
+        )  # fmt: skip
         self._add_actions()
         self._arrange(before=self._due_parts())
         if layer is not None:
@@ -69,6 +77,7 @@ class Broker(Node):
             DiscoveryRequest: self._discovery.request,
             BrokerInformation: self._discovery.answer,
         }
+        self._actions |= self._exchanges.actions
 
     def _due_parts(self) -> Parts:
         """Only what can ever be due: the usual broker has no deadline at all."""
@@ -81,11 +90,13 @@ class Broker(Node):
         parts += self._sampling()
         if layer is not None:
             parts += (Timed(layer.next_deadline_us, layer.deadline),)
-        return parts
+        exchanges = self._exchanges
+        return (*parts, Timed(exchanges.next_deadline_us, exchanges.deadline, moved_by_publications=False))
 
     # ------------------------------------------------------------ publications
 
     def _match(self, attributes: Mapping[str, Value]) -> tuple[set[str], int]:
+        self._matched_by = self._index
         return self._index.match_hops(attributes), self._index.candidates
 
     def _publication(
@@ -94,14 +105,20 @@ class Broker(Node):
     ) -> None:  # fmt: skip
         """Rule 3: a copy per distinct last hop, never back to the broker it came from."""
         outbox, brokers = self._outbox, self._brokers
+        part, index = self._exchanges.part, self._index
+        if part is not None:
+            if part.keeps(source, kind, envelope, now_us):
+                return
+            if part.is_new(source, kind, envelope):
+                index = part.index()
         if kind != "broker":
             accepted = self._admitted(now_us, source, kind, envelope)
             if accepted is None:
                 return
             envelope = accepted
         publication: Publication = envelope.body  # type: ignore[assignment]
-        if targets is None:
-            targets = self._index.match_hops(publication.attributes)
+        if targets is None or index is not self._matched_by:
+            targets = index.match_hops(publication.attributes)
         hops, size = envelope.hops, publication_size(envelope)
         self.publications += 1
         outbox.effects.append(
@@ -124,10 +141,19 @@ class Broker(Node):
             onward = Envelope(publication, hops + 1)
             if self._max_hops and hops >= self._max_hops:
                 self._too_far(neighbours, onward)
+            elif index is not self._index and part is not None:
+                self._send_marked(now_us, part, neighbours, onward)
             else:
                 outbox.publications(now_us, neighbours, onward, publication_size(onward), "FORWARDED")
         if self._layer is not None:
             self._layer.publication_processed(now_us, envelope, source, neighbours, len(subscribers))
+
+    def _send_marked(self, now_us: int, part: Part, neighbours: list[str], envelope: Envelope) -> None:
+        """By the tree that an exchange is making."""
+        for some, number in part.marked(neighbours):
+            if some:
+                onward = Envelope(envelope.body, envelope.hops, number)
+                self._outbox.publications(now_us, some, onward, publication_size(onward), "FORWARDED")
 
     def _too_far(self, neighbours: list[str], envelope: Envelope) -> None:
         for neighbour in neighbours:
@@ -155,6 +181,14 @@ class Broker(Node):
 
     # ------------------------------------------------------------ other messages, peers
 
+    def _act(self, peer: Peer, envelope: Envelope, body: Body) -> None:
+        part = self._exchanges.part
+        if part is None or not part.defers(peer, body):
+            return super()._act(peer, envelope, body)
+        if peer.kind == "client" and 0 < self.options.input_queue <= len(part.waiting):
+            raise LimitExceeded(f"{len(part.waiting)} requests wait for the end of exchange {part.id}")
+        part.wait("message", peer, envelope)
+
     def _other(self, peer: Peer, envelope: Envelope, body: Body) -> None:
         if self._layer is None:
             raise ProtocolError(f"this broker runs no algorithm that knows {body.type}")
@@ -162,6 +196,8 @@ class Broker(Node):
 
     def _up(self, peer: Peer) -> None:
         if peer.kind == "broker":
+            if self._exchanges.takes_up(peer):
+                return
             self._keeper.link_up(peer)
             if self.options.verify_tree:
                 self._discovery.link_up(peer.name)
@@ -169,6 +205,8 @@ class Broker(Node):
             self._layer.peer_up(self.now_us, peer.name)
 
     def _down(self, peer: Peer) -> None:
+        if self._exchanges.takes_down(peer):
+            return
         if peer.kind == "client":
             self._keeper.client_gone(peer)
         else:
@@ -187,7 +225,17 @@ class Broker(Node):
         self.routing.place_advertisement(Route(advertisement, filter_, hop, 0))
 
     def neighbours(self) -> list[str]:
-        return sorted(self._brokers)
+        return self.routing.neighbours
+
+    def rtt_us(self, neighbour: str) -> int | None:
+        peer = self._brokers.get(neighbour)
+        return peer.rtt_us if peer is not None else None
+
+    def exchange(self, to: str, remove: tuple[str, str], path: Sequence[str] = (), detail: str = "") -> str:
+        return self._exchanges.order(to, remove, path, detail)
+
+    def exchanging(self) -> str:
+        return self._exchanges.under_way
 
     def clients(self) -> list[str]:
         return sorted(self._clients)
@@ -195,7 +243,44 @@ class Broker(Node):
     def has_client(self, client: str) -> bool:
         return client in self._clients
 
+    # ------------------------------------------------------------ for exchanges (exchange.Seat)
+
+    def objection(self) -> str:
+        return self._layer.objection() if self._layer is not None else ""
+
+    def go_on(self, part: Part, is_done: bool) -> None:
+        self._index = self.routing.prt.index
+        for source, envelope, at_us in part.held:
+            self._publication(self.now_us, source, "broker", envelope, None, self.now_us - at_us, 0)
+        if is_done and self._layer is not None:
+            if part.far_end:
+                self._layer.peer_up(self.now_us, part.far_end)
+            if part.lost_end:
+                self._layer.peer_down(self.now_us, part.lost_end)
+        for waiting in part.waiting:
+            self._go_on_with(waiting)
+
+    def _go_on_with(self, waiting: Waiting) -> None:
+        what, peer, envelope = waiting
+        is_here = self.links.get(peer.name) is peer
+        if what == "down":
+            self._down(peer)
+        elif what == "up" and is_here:
+            self._up(peer)
+        elif envelope is not None and envelope.body.__class__ is Publication:
+            self._publication(self.now_us, peer.name, peer.kind, envelope, None, 0, 0)
+        elif envelope is not None and is_here:  # else it is void with its stream
+            self._answer(peer, envelope)
+
+    def exchange_ended(self, ended: ExchangeEnded) -> None:
+        if self._layer is not None:
+            self._layer.exchange_ended(self.now_us, ended)
+
     # ------------------------------------------------------------ questions
+
+    @property
+    def settled(self) -> bool:
+        return not self._exchanges.under_way and super().settled
 
     def _held(self) -> tuple[int, int]:
         return len(self.routing.srt), len(self.routing.prt)

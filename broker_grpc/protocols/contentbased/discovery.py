@@ -63,7 +63,7 @@ class Discovery:
         self._remember(body.id, peer.name)
         if not body.id.startswith(TREE):
             self._outbox.send(peer.name, self.information(body.id), envelope.request)
-        for neighbour in sorted(self._links.brokers):
+        for neighbour in self._routing.neighbours:
             if neighbour != peer.name:
                 self._outbox.forward(neighbour, Envelope(body, envelope.hops + 1))
 
@@ -83,7 +83,7 @@ class Discovery:
         return BrokerInformation(
             request,
             self._outbox.broker,
-            tuple(sorted(self._links.brokers)),
+            tuple(self._routing.neighbours),
             tuple(sorted(self._links.clients)),
             len(self._routing.srt),
             len(self._routing.prt),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from broker_grpc.content.covering import intersects
 from broker_grpc.content.filters import Filter
-from broker_grpc.protocols.contentbased.routing import Routing, Told, _messages
+from broker_grpc.protocols.contentbased.routing import Routing, Told, messages
 from broker_grpc.protocols.contentbased.tables import Route
 
 
@@ -67,7 +67,7 @@ class Moves:
         for subscription in self._routing.prt.intersecting(advertised):
             if subscription.id in export and not self._wants(neighbour, subscription.filter):
                 changes = export.forget(subscription.id) if silent else export.withdraw([subscription.id])
-                told += _messages(neighbour, changes)
+                told += messages(neighbour, changes)
         return told
 
     def _wants(self, neighbour: str, filter_: Filter) -> bool:
@@ -83,7 +83,7 @@ class Moves:
         export = routing.advertisements_told.get(hop)
         if export is None:  # the target broker: its new last hop is the publisher
             return []
-        told = _messages(hop, export.forget(id_))
+        told = messages(hop, export.forget(id_))
         for subscription in routing.prt.intersecting(advertised):
             if subscription.hop == hop and not export.intersects_any(subscription.filter):
                 told += routing.unsubscribe(subscription.id, hop)

@@ -45,6 +45,7 @@ class Routing:
 
     @property
     def neighbours(self) -> list[str]:
+        """Of the tree, with a link that is up."""
         return sorted(self.advertisements_told)
 
     # ------------------------------------------------------------ rule 1 and its reverse
@@ -57,7 +58,7 @@ class Routing:
         told: list[Told] = []
         for neighbour in self.neighbours:
             if neighbour != route.hop:
-                told += _messages(neighbour, self.advertisements_told[neighbour].offer(route))
+                told += messages(neighbour, self.advertisements_told[neighbour].offer(route))
         return told + self._attract(route)
 
     def _attract(self, route: Route) -> list[Told]:
@@ -68,7 +69,7 @@ class Routing:
         told: list[Told] = []
         for subscription in self.prt.intersecting(route.filter):
             if subscription.hop != route.hop:
-                told += _messages(route.hop, export.offer(subscription))
+                told += messages(route.hop, export.offer(subscription))
         return told
 
     def unadvertise(self, id_: str, hop: str) -> list[Told]:
@@ -79,7 +80,7 @@ class Routing:
         self.srt.remove(id_)
         told: list[Told] = []
         for neighbour in self.neighbours:
-            told += _messages(neighbour, self.advertisements_told[neighbour].withdraw([id_]))
+            told += messages(neighbour, self.advertisements_told[neighbour].withdraw([id_]))
         return told + self._release(route)
 
     def _release(self, route: Route) -> list[Told]:
@@ -90,7 +91,7 @@ class Routing:
         told: list[Told] = []
         for subscription in self.prt.intersecting(route.filter):
             if subscription.id in export and not self.srt.hop_intersects(route.hop, subscription.filter):
-                told += _messages(route.hop, export.withdraw([subscription.id]))
+                told += messages(route.hop, export.withdraw([subscription.id]))
         return told
 
     # ------------------------------------------------------------ rule 2 and its reverse
@@ -103,7 +104,7 @@ class Routing:
         told: list[Told] = []
         for neighbour in self.neighbours:
             if neighbour != route.hop and self.srt.hop_intersects(neighbour, route.filter):
-                told += _messages(neighbour, self.subscriptions_told[neighbour].offer(route))
+                told += messages(neighbour, self.subscriptions_told[neighbour].offer(route))
         return told
 
     def unsubscribe(self, id_: str, hop: str) -> list[Told]:
@@ -114,7 +115,7 @@ class Routing:
         self.prt.remove(id_)
         told: list[Told] = []
         for neighbour in self.neighbours:
-            told += _messages(neighbour, self.subscriptions_told[neighbour].withdraw([id_]))
+            told += messages(neighbour, self.subscriptions_told[neighbour].withdraw([id_]))
         return told
 
     # ------------------------------------------------------------ rule 3
@@ -138,7 +139,7 @@ class Routing:
         for id_ in sorted(self.srt.routes):
             route = self.srt.routes[id_]
             if route.hop != neighbour:
-                told += _messages(neighbour, self.advertisements_told[neighbour].offer(route))
+                told += messages(neighbour, self.advertisements_told[neighbour].offer(route))
         return told
 
     def link_lost(self, neighbour: str) -> None:
@@ -159,7 +160,7 @@ class Routing:
             table.remove(id_)
         told: list[Told] = []
         for neighbour in self.neighbours:
-            told += _messages(neighbour, exports[neighbour].withdraw(ids))
+            told += messages(neighbour, exports[neighbour].withdraw(ids))
         return told
 
     # ------------------------------------------------------------ for relocation (content.moving)
@@ -170,6 +171,17 @@ class Routing:
         for neighbour in self.neighbours:
             if neighbour != route.hop:
                 self.advertisements_told[neighbour].note(route)
+
+    # ------------------------------------------------------------ for the exchange of links (newtree)
+
+    def like(self) -> Routing:
+        """Empty tables under the same rules."""
+        return Routing(self._subscription_covering, self._advertisement_covering)
+
+    def become(self, other: Routing) -> None:
+        self.srt, self.prt = other.srt, other.prt
+        self.advertisements_told = other.advertisements_told
+        self.subscriptions_told = other.subscriptions_told
 
     # ------------------------------------------------------------ detail
 
@@ -188,7 +200,8 @@ class Routing:
         )
 
 
-def _messages(neighbour: str, changes: list[Change]) -> list[Told]:
+def messages(neighbour: str, changes: list[Change]) -> list[Told]:
+    """The changes of what one neighbour is told, as messages for it."""
     return [(neighbour, _message(c), c.route.hops + 1) for c in changes]
 
 

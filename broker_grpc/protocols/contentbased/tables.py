@@ -197,3 +197,7 @@ class Export:
 
     def ids(self) -> list[str]:
         return sorted(self._routes)
+
+    def told_routes(self) -> list[Route]:
+        """What the neighbour knows, sorted by id; what is held back is not among it."""
+        return [self._routes[id_] for id_ in sorted(self.told.ids())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from broker_grpc.protocols.contentbased.layer import LayerHost
+from broker_grpc.protocols.contentbased.layer import ExchangeEnded, LayerHost
 from broker_grpc.protocols.relocation.kinds import SELECTED
 from broker_grpc.protocols.relocation.migration import Migration
 from protos.body import Envelope
@@ -67,3 +67,9 @@ class Relocation:
     def peer_down(self, now_us: int, peer: str) -> None:
         self.migration.peer_down(peer)
         self.neighbour_lost(now_us, peer)
+
+    def objection(self) -> str:
+        return "its publishers may be moving"
+
+    def exchange_ended(self, now_us: int, ended: ExchangeEnded) -> None:
+        pass
