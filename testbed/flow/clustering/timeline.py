@@ -31,7 +31,7 @@ class Timeline:
         self.clusters = Clusters(self.system)
         self.users = Users(self.system, self.clusters)
         self.rounds = Rounds(self.system, self.clusters)
-        self._next_round = float(settings.cadence)
+        self.next_round = float(settings.cadence)  # in M
 
     def apply(self, operation: Operation) -> None:
         """Rounds that are due come first."""
@@ -41,10 +41,10 @@ class Timeline:
 
     def advance(self, until: float) -> None:
         settings = self.system.settings
-        while self._next_round <= until:
+        while self.next_round <= until:
             if settings.adapt:
                 self.rounds.round()
-            self._next_round += settings.cadence
+            self.next_round += settings.cadence
 
     def run(self, operations: Iterable[Operation], period: float, points: int) -> Iterator[Row]:
         """`points` rows, at equal distances; the last is at the end of the period."""

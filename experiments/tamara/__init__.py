@@ -1,0 +1,1 @@
+"""Reproduces the evaluation of topic clustering (section 5 of the paper)."""
