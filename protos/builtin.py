@@ -11,6 +11,7 @@ from protos import contentbased_messages as contentbased
 from protos import core_messages as core
 from protos import exchange_messages as exchange
 from protos import relocation_messages as relocation
+from protos import rendezvous_messages as rendezvous
 from protos import selforganising_messages as selforganising
 from protos import topicconnected_messages as topicconnected
 
@@ -21,6 +22,7 @@ BODIES = (
     *core.BODIES,
     *exchange.BODIES,
     *relocation.BODIES,
+    *rendezvous.BODIES,
     *selforganising.BODIES,
     *topicconnected.BODIES,
 )

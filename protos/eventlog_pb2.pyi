@@ -20,6 +20,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     UNSUBSCRIBED: _ClassVar[Kind]
     PUBLISHED: _ClassVar[Kind]
     DELIVERED: _ClassVar[Kind]
+    HANDED_OVER: _ClassVar[Kind]
     FORWARDED: _ClassVar[Kind]
     NOTIFIED: _ClassVar[Kind]
     PROCESSED: _ClassVar[Kind]
@@ -51,6 +52,7 @@ SUBSCRIBED: Kind
 UNSUBSCRIBED: Kind
 PUBLISHED: Kind
 DELIVERED: Kind
+HANDED_OVER: Kind
 FORWARDED: Kind
 NOTIFIED: Kind
 PROCESSED: Kind

@@ -1,4 +1,4 @@
-"""The client: connect, advertise, subscribe, publish; reconnect; migrate a publisher.
+"""The client: connect, advertise, subscribe, publish; reconnect; migrate a publisher; change the broker.
 
 A machine like the broker, with requests of the application as methods. Each returns effects, of which
 `Delivered` and `Answered` are for the application and the others for the driver.
@@ -17,6 +17,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any, cast
 
+from broker_grpc.client.handover import Handovers
 from broker_grpc.client.migration import Migrations
 from broker_grpc.client.ping import Pings
 from broker_grpc.client.publications import Publications
@@ -93,6 +94,7 @@ class ClientMachine:
         self._publications = Publications(self, prefix)
         self._pings = Pings(self)
         self._migrations = Migrations(self)
+        self.handovers = Handovers(self)
 
     # ------------------------------------------------------------ the application
 
@@ -196,6 +198,7 @@ class ClientMachine:
         else:
             self._pings.deadline(now_us)
             self._migrations.deadline(now_us)
+            self.handovers.deadline(now_us)
             if self._fall_back_at is not None and self._fall_back_at <= now_us:
                 self._fall_back()
         return self._out
@@ -215,7 +218,8 @@ class ClientMachine:
 
     def next_deadline_us(self) -> int | None:
         """A publication that comes in does not move it."""
-        due = (self._pings.next_deadline_us(), self._migrations.next_deadline_us(), self._fall_back_at)
+        parts = (self._pings, self._migrations, self.handovers)
+        due = (*(part.next_deadline_us() for part in parts), self._fall_back_at)
         return min((d for d in due if d is not None), default=None)
 
     def _begin(self, now_us: int) -> None:
@@ -252,6 +256,7 @@ class ClientMachine:
                 self._request_item(item)
         self._pings.peer_up(peer)
         self._migrations.peer_up(peer)
+        self.handovers.peer_up(peer)
         self._publications.flush()
 
     def _peer_down(self, peer: str, reason: str) -> None:
@@ -272,6 +277,7 @@ class ClientMachine:
             self._expect_home()
         self._pings.peer_down(peer)
         self._migrations.peer_down(peer)
+        self.handovers.peer_down(peer)
 
     def _home(self, token: int) -> str:
         item = self.items.get(token)
@@ -302,7 +308,7 @@ class ClientMachine:
     def release(self, peer: str, reason: str) -> None:
         """Disconnect from a broker that nothing needs any more."""
         needed = peer == self.broker or any(item.home == peer for item in self.items.values())
-        if not needed and not self._pings.uses(peer) and not self._migrations.uses(peer):
+        if not needed and not any(p.uses(peer) for p in (self._pings, self._migrations, self.handovers)):
             if peer in self.connected:
                 self.connected.discard(peer)  # at once: what is sent from here on would be lost
                 self.log("DISCONNECTED", peer=peer, detail=reason)
@@ -310,7 +316,7 @@ class ClientMachine:
 
     def _close_if_empty(self) -> None:
         if self._closing and not self.items:
-            for peer in sorted(self.connected | {self.broker}):
+            for peer in sorted(self.connected | {self.broker} | self.handovers.peers()):
                 self._out.append(CloseLink(peer, "client closed"))
 
     # ------------------------------------------------------------ advertisements and subscriptions
@@ -323,9 +329,9 @@ class ClientMachine:
         self._ask(item, Unadvertisement(item.id) if item.is_advertisement else Unsubscription(item.id), True)
 
     def _ask(self, item: Item, body: Body, is_withdrawal: bool) -> None:
-        self._request += 1
-        self._requests[self._request] = item.token, is_withdrawal
-        self.send(item.home, body, self._request)
+        request = self.new_request()
+        self._requests[request] = item.token, is_withdrawal
+        self.send(item.home, body, request)
 
     def _acknowledged(self, peer: str, envelope: Envelope, ack: Ack) -> None:
         token, is_withdrawal = self._requests.pop(envelope.request, (0, False))
@@ -393,6 +399,15 @@ class ClientMachine:
             self.broker = broker
         self._publications.flush()
         self.release(source, "publisher migrated")
+
+    def handed_over(self, broker: str) -> None:
+        """What was held elsewhere is held at this broker, which is home from now on."""
+        self.broker = broker
+        self._publications.flush()
+
+    def new_request(self) -> int:
+        self._request += 1
+        return self._request
 
     def request(self, item: Item) -> None:
         """Ask for it where it belongs, if there is a connection; else it is asked for when there is one."""

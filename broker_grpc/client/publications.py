@@ -114,9 +114,12 @@ class Publications:
     # ------------------------------------------------------------ in
 
     def deliver(self, peer: str, envelope: Envelope, publication: Publication) -> None:
-        """A copy is kept from the application, never from the log: the invariant is checked there."""
+        """A copy is kept from the application, never from the log: the invariant is checked there. While two
+        brokers serve the client a second copy is no fault of theirs."""
         client = self._client
         copy = self._window.is_duplicate(publication.id)
+        if copy and client.handovers.expects_copies():
+            return self._second_copy(peer, envelope, publication)
         if not copy:
             self.delivered += 1
             client.emit(Delivered(publication, envelope.hops))
@@ -124,3 +127,8 @@ class Publications:
                          envelope.hops, publication_size(envelope), publication.published_us,
                          group=client.group, detail="duplicate" if copy else "")  # fmt: skip
         client.emit(Log(event))
+
+    def _second_copy(self, peer: str, envelope: Envelope, publication: Publication) -> None:
+        size = publication_size(envelope)
+        self._client.log("DROPPED", peer=peer, type=publication.type, message=publication.id, bytes=size,
+                         published_us=publication.published_us, detail="second copy")  # fmt: skip

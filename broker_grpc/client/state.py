@@ -14,6 +14,8 @@ class ClientOptions(msgspec.Struct, omit_defaults=True):
     log_content: bool = True  # attributes of publications in the log
     ping_timeout_us: int = 5_000_000  # patience for the round trips to candidate brokers
     migration_timeout_us: int = 30_000_000  # patience for a migration's target to be reached
+    handover_timeout_us: int = 30_000_000  # patience for another broker to which this client is sent
+    handover_overlap_us: int = 2_000_000  # served by both, while subscriptions at the new one take effect
     settle_us: int = 5_000_000  # for routes to come or go; the paper's bound of a 10-hop migration
     fallback_after_us: int = 0  # without a connection this long the next fallback broker is tried; 0 = never
 

@@ -55,6 +55,10 @@ class LocalInterests:
     def topics(self) -> frozenset[str]:
         return self._declared.union(self._takes_part)
 
+    def subscribed(self) -> frozenset[str]:
+        """Topics that some client has subscribed to."""
+        return frozenset(self._by_topic)
+
     def has(self, topic: Value | None) -> bool:
         return topic in self._takes_part or topic in self._declared
 
@@ -101,6 +105,8 @@ class LocalInterests:
         if want.is_subscription:
             self.subscriptions -= 1
             del self._by_topic[want.topic][want.id]
+            if not self._by_topic[want.topic]:
+                del self._by_topic[want.topic]
 
     def subscribers(self, attributes: Mapping[str, Value]) -> list[str]:
         """Clients to notify, sorted, each once."""

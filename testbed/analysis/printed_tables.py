@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -67,6 +69,7 @@ def hops_table(analysis: Analysis, run: Run) -> Table:
     table = _table("Hops", ["", "of", "mean", "p50", "p95", "max"])
     names = {"overlay": "overlay links per delivery", "network": "network links per delivery"}
     names["relays"] = "unrelated relays per publication"
+    names |= {"relays_to_root": "  on the way to the root", "relays_in_tree": "  in the tree"}
     for measure, name in names.items():
         for row in frame[frame["measure"] == measure].to_dict("records"):
             digits = {"mean": 2, "p50": 1, "p95": 1, "max": 0}
@@ -81,7 +84,11 @@ def overhead_table(analysis: Analysis, run: Run) -> Table:
     table = _table(title, ["link", "type", "logged", "wire", "differ", "bytes", "wire", "each", "bytes"])
     for row in frame.to_dict("records"):
         name = (
-            row["type"] if row["type"] != "all" else "all" if row["class"] == "all" else f"all {row['class']}"
+            type_name(row)
+            if row["type"] != "all"
+            else "all"
+            if row["class"] == "all"
+            else f"all {row['class']}"
         )
         counts = [
             _count(row[c]) for c in ("log_messages", "wire_messages", "difference", "log_bytes", "wire_bytes")
@@ -89,6 +96,10 @@ def overhead_table(analysis: Analysis, run: Run) -> Table:
         each = [_number(row["messages_per_delivery"], 2), _number(row["bytes_per_delivery"], 1)]
         table.add_row(row["link"], name, *counts, *each, style="bold" if name == "all" else None)
     return table
+
+
+def type_name(row: dict[Hashable, Any]) -> str:
+    return f"{row['type']} to root" if row["purpose"] == "data_to_root" else str(row["type"])
 
 
 def fidelity_line(analysis: Analysis, run: Run) -> str:

@@ -27,7 +27,7 @@ from testbed.analysis.result import Analysis
 from testbed.analysis.sources.driver_records import read_on_driver
 from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
 from testbed.analysis.sources.pcap import read_facts
-from testbed.analysis.tables import large_deliveries
+from testbed.analysis.tables import large_deliveries, trees
 from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_over_peers
 from testbed.analysis.tables.delay import delay
@@ -114,6 +114,7 @@ class Queries:
             self.health[run.key] = health(run, counted[counted["run"] == run.key])
             self.timelines[run.key] = timeline(run, self.rare[run.key], motions[run.key])
         kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
+        self.placed = bool(set(counted["kind"]) & set(trees.KINDS))
         self.rooted = set(counted.loc[counted["max_leg"] > 0, "run"])
         self.first_us = {run.key: _first(counted, run.key) for run in self.runs}
         self.first_publication_us = {run.key: _first(counted, run.key, "PUBLISHED") for run in self.runs}
@@ -160,6 +161,8 @@ class Queries:
             "load": lambda: load(self.events, ids, self.first_us),
             "purposes": lambda: sent_by_type(self.events, ids, self.first_us, ended, self.counted),
         }
+        if self.placed:
+            queries["placed"] = lambda: self.events.where(self.events["kind"].isin(*trees.KINDS))
         self.large = rows > self.collect_rows
         if not self.large:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
@@ -169,6 +172,7 @@ class Queries:
         made["hops"] = hops(made["hop_distribution"])
         made["hop_distribution"] = with_share(made["hop_distribution"])
         made["purposes"] = purposes(made["purposes"], {run.key: run.purposes for run in self.runs})
+        made |= self._trees(made.pop("placed", pd.DataFrame(columns=["run", "kind"])))
         self.facts = facts.result()
         log = made.pop("log")
         counters = (self._counters(PortCounter, "ports.jsonl"), self._counters(FlowCounter, "flows.jsonl"))
@@ -178,6 +182,20 @@ class Queries:
             "links": links(self.facts, *counters, self.runs),
             **self._wire_frames(log),
         }
+
+    def _trees(self, told: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        """What brokers and clients said of trees and handovers."""
+        frames: dict[str, list[pd.DataFrame]] = {"trees": [], "tree_edges": [], "handovers": []}
+        for run in self.runs:
+            rows = told[told["run"] == run.key]
+            of_trees, moves = (rows[rows["kind"] == kind].to_dict("records") for kind in trees.KINDS)
+            ends = trees.ends_of(self.rare[run.key], run.brokers)
+            first, ended = self.first_us[run.key], self.timelines[run.key].ended_us
+            shapes, edges = trees.trees(of_trees, ends, first, ended)
+            made = {"trees": shapes, "tree_edges": edges, "handovers": trees.handovers(moves, first)}
+            for name, frame in made.items():
+                frames[name].append(frame.assign(run=run.key))
+        return {name: pd.concat(listed, ignore_index=True) for name, listed in frames.items()}
 
     def _fidelity(self) -> pd.DataFrame:
         return fidelity(read_on_driver(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ RARE: tuple[str, ...] = (
     "UNSUBSCRIBED",
 )
 DISTURBING = ("FAULT_STARTED", "FAULT_ENDED", "CRASHED")
-RARE += ("MIGRATED", "PHASE_STARTED", "PHASE_READY", *DISTURBING, "RUN_ENDED")
+RARE += ("MIGRATED", "HANDED_OVER", "PHASE_STARTED", "PHASE_READY", *DISTURBING, "RUN_ENDED")
 Rows = list[dict[str, Any]]
 Span = tuple[int, int]
 
@@ -53,14 +54,18 @@ def settled_instants(run: Run, rare: Rows) -> list[int]:
 
 
 def interests(rare: Rows, gates: list[int]) -> list[Interest]:
-    """Every subscription with the time from which it must work: the first settled gate after it."""
-    ends = _ends(rare)
+    """Every subscription with the time from which it must work: the first settled gate after it. One that was
+    handed over to another broker is the same under another id."""
+    ends, renamed = _ends(rare), _renamed(rare)
     out = []
     for e in rare:
         if e["kind"] != "SUBSCRIBED":
             continue
         settled = next((gate for gate in gates if gate > e["t_us"]), FOREVER)
-        later = [t for t in ends.get((e["node"], e["message"]), []) if t > e["t_us"]]
+        ids = [e["message"]]
+        while (e["node"], ids[-1]) in renamed:
+            ids.append(renamed[e["node"], ids[-1]])
+        later = [t for id_ in ids for t in ends.get((e["node"], id_), []) if t > e["t_us"]]
         out.append(
             Interest(e["node"], e["content"], e["t_us"], settled, min(later, default=FOREVER), e["group"])
         )
@@ -73,6 +78,12 @@ def _ends(rare: Rows) -> dict[tuple[str, str], list[int]]:
         if e["kind"] == "UNSUBSCRIBED":
             ends[e["node"], e["message"]].append(e["t_us"])
     return ends
+
+
+def _renamed(rare: Rows) -> dict[tuple[str, str], str]:
+    """Client and id of a subscription -> its id at the broker to which the client was handed over."""
+    moves = [e for e in rare if e["kind"] == "HANDED_OVER" and e["content"]]
+    return {(e["node"], old): new for e in moves for old, new in json.loads(e["content"]).items()}
 
 
 @dataclass(frozen=True)
@@ -114,11 +125,18 @@ def aftermath(fault: Disturbance, ended_us: int, motion: Motion) -> Span:
 
 
 def interruptions(rare: Rows) -> dict[str, list[tuple[int, int]]]:
-    """Per client, the times between losing its broker and having one again."""
+    """Per client, the times between losing its broker and having one again. Who was handed over loses none:
+    it has left the old one."""
+    left: dict[str, set[str]] = defaultdict(set)
     out: dict[str, list[tuple[int, int]]] = defaultdict(list)
     open_since: dict[str, int] = {}
     for e in rare:
-        if e["kind"] in ("DISCONNECTED", "STOPPED", "CRASHED"):
+        if e["kind"] == "HANDED_OVER":
+            left[e["node"]].add(e["detail"])
+            left[e["node"]].discard(e["peer"])
+        elif e["kind"] == "DISCONNECTED" and e["peer"] in left[e["node"]]:
+            left[e["node"]].discard(e["peer"])
+        elif e["kind"] in ("DISCONNECTED", "STOPPED", "CRASHED"):
             open_since.setdefault(e["node"], e["t_us"])
         elif e["kind"] in ("CONNECTED", "SUBSCRIBED") and e["node"] in open_since:
             out[e["node"]].append((open_since.pop(e["node"]), e["t_us"]))

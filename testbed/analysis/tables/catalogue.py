@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from testbed.analysis.tables import delay, deliveries, fidelity, hops, links, load, overhead, purposes, wire
+from testbed.analysis.tables import (
+    delay,
+    deliveries,
+    fidelity,
+    hops,
+    links,
+    load,
+    overhead,
+    purposes,
+    trees,
+    wire,
+)
 
 PROVENANCE = {
     "run": "run id",
@@ -18,6 +29,9 @@ TABLES: dict[str, dict[str, str]] = {
     "overhead": overhead.COLUMNS,
     "link_messages": overhead.LINK_COLUMNS,
     "purposes": purposes.COLUMNS,
+    "trees": trees.COLUMNS,
+    "tree_edges": trees.EDGE_COLUMNS,
+    "handovers": trees.HANDOVER_COLUMNS,
     "wire": wire.COLUMNS,
     "load": load.COLUMNS,
     "links": links.COLUMNS,
@@ -33,6 +47,9 @@ ORDER: dict[str, list[str]] = {
     "overhead": [],  # sorted by its own rules: data, control, sums
     "link_messages": ["source", "target", "type"],
     "purposes": ["broker", "window_s", "link", "purpose"],
+    "trees": ["plane", "topic", "time_s"],
+    "tree_edges": ["plane", "topic", "parent", "child"],
+    "handovers": ["time_s", "client"],
     "wire": ["source", "target", "link"],
     "load": ["broker", "window_s"],
     "links": [],  # as in the plan
