@@ -1,0 +1,1 @@
+"""DYNATOPS (Zhao, Kim and Venkatasubramanian, DEBS 2013), reproduced."""

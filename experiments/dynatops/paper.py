@@ -1,0 +1,44 @@
+"""The paper's study, as far as it is built: what the algorithm gives (figure 10 and table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from experiments.dynatops.claims.scaling import CLAIMS, Scaling
+from experiments.dynatops.figures import scaling_figures
+from experiments.dynatops.measures import with_savings
+from experiments.dynatops.points import SCALES, VARIED_SCALES, Sizes, scaling_points, varied_points
+from experiments.dynatops.readings import READINGS
+from testbed.reproduction.collect import Found
+from testbed.reproduction.study import Ask, Case, Part, Study
+
+
+def as_configured(ask: Ask[Sizes], found: Found) -> Sequence[Case]:
+    """Every claim is about all sizes: without one of them none can be judged."""
+    provenance = f"computed, {len(ask.seeds)} seed(s), 95 % intervals"
+    lost = tuple(map(str, found.missing))
+    rows = found.table("configurations")
+    if rows.empty:
+        return [Case(CLAIMS, None, provenance, rests_on=lost or ("nothing was computed",))]
+    rows = with_savings(rows)
+    drawn = scaling_figures(rows, ask.size, provenance)
+    return [Case(CLAIMS, Scaling(rows, ask.size), provenance, drawn, lost)]
+
+
+STUDY = Study(
+    "dynatops",
+    'Zhao, Kim, Venkatasubramanian: "DYNATOPS" (DEBS 2013), section 6',
+    [
+        Part(
+            SCALES, ("10a", "10b", "table1"), scaling_points, as_configured,
+            extra=lambda ask: {"sizes": asdict(ask.size)},
+        ),
+        Part(
+            VARIED_SCALES, ("sensitivity",), varied_points, lambda ask, found: [], name="sensitivity",
+            by_default=False,
+        ),
+    ],
+    READINGS,
+    CLAIMS,
+)  # fmt: skip
