@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 
 from broker_grpc.protocols.clustering import subscribing
-from broker_grpc.protocols.clustering.costs import Channel, Costs, Overall, overall
+from broker_grpc.protocols.clustering.costs import TIE, Channel, Costs, Overall, overall
 from broker_grpc.protocols.clustering.settings import ClusteringSettings
 from experiments.tamara.workload import Workload
 from testbed.flow.clustering.timeline import Operation, Row, Timeline
@@ -83,7 +83,7 @@ def placed(
             [subscribing.freed(costs, float(rates[t]), int(n)) for t, n in zip(topics, sizes, strict=True)]
         )
         entered = costs.channel(frequency, 1) - costs.channel(frequency, 0)
-        members = (freed @ wants > entered) & (len(topics) > 1)
+        members = (freed @ wants > entered + TIE) & (len(topics) > 1)
         rest = (wants & ~members).sum(axis=1)
         channels += [Channel(float(rates[t]), int(n)) for t, n in zip(topics, rest, strict=True)]
         if members.any():

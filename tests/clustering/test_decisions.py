@@ -18,7 +18,7 @@ from broker_grpc.protocols.clustering.adding import (
     size_to_watch,
     threshold,
 )
-from broker_grpc.protocols.clustering.costs import PAPER, Costs, Power
+from broker_grpc.protocols.clustering.costs import PAPER, Costs, Power, gains
 from broker_grpc.protocols.clustering.merging import Common, Side, merge_delta, pair_delta
 from broker_grpc.protocols.clustering.subscribing import freed as freed_of
 from broker_grpc.protocols.clustering.subscribing import fullest, joins, leaves, most_filtered
@@ -172,7 +172,7 @@ def test_the_watched_size_is_the_largest_that_gains(
 ) -> None:
     holders = data.draw(st.integers(0, size))
     watched = size_to_watch(costs, f, size, members, holders, topics)
-    gaining = [n for n in range(members + 1) if add_delta(costs, f, size, n, holders, topics) < 0]
+    gaining = [n for n in range(members + 1) if gains(add_delta(costs, f, size, n, holders, topics))]
     assert watched == max(gaining, default=-1)
 
 

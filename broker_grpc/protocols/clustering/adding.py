@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from broker_grpc.protocols.clustering.costs import Costs
+from broker_grpc.protocols.clustering.costs import Costs, gains
 
 
 def add_delta(
@@ -37,17 +37,17 @@ def holders_needed(costs: Costs, frequency: float, topic_size: float, members: f
     """The fewest holders that make an addition worth while: with the paper's cost functions the first
     integer above `threshold`. Where the topic has fewer users, so many more are imagined."""
 
-    def gains(holders: int) -> bool:
+    def enough(holders: int) -> bool:
         size = max(topic_size, holders)
-        return add_delta(costs, frequency, size, members, holders, topics) < 0
+        return gains(add_delta(costs, frequency, size, members, holders, topics))
 
     high = 1
-    while not gains(high) and high < 1 << 40:
+    while not enough(high) and high < 1 << 40:
         high *= 2
     low = high // 2  # does not gain, or is 0
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if gains(middle) else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
@@ -59,15 +59,15 @@ def size_to_watch(
     "A decrease in their value, below a certain threshold derived from the formula" triggers an estimation.
     """
 
-    def gains(size: int) -> bool:
-        return add_delta(costs, frequency, topic_size, size, holders, topics) < 0
+    def small_enough(size: int) -> bool:
+        return gains(add_delta(costs, frequency, topic_size, size, holders, topics))
 
-    if not gains(0):
+    if not small_enough(0):
         return -1
     low, high = 0, members + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if gains(middle) else (low, middle)
+        low, high = (middle, high) if small_enough(middle) else (low, middle)
     return low
 
 

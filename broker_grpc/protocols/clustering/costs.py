@@ -41,6 +41,12 @@ class Costs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 PAPER = Costs()
+TIE = 1e-9  # messages: less is the noise of adding up floating-point numbers in another order
+
+
+def gains(delta: float) -> bool:
+    """OC2 < OC1: what is worth doing. On a tie nothing changes."""
+    return delta < -TIE
 
 
 class Channel(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from broker_grpc.protocols.clustering.costs import Costs
+from broker_grpc.protocols.clustering.costs import Costs, gains
 
 K = TypeVar("K")
 
@@ -23,12 +23,12 @@ def join_delta(costs: Costs, members: int, cluster_frequency: float, direct: flo
 
 
 def joins(costs: Costs, members: int, cluster_frequency: float, direct: float) -> bool:
-    return join_delta(costs, members, cluster_frequency, direct) < 0
+    return gains(join_delta(costs, members, cluster_frequency, direct))
 
 
 def leaves(costs: Costs, members: int, cluster_frequency: float, direct: float) -> bool:
     """Whether a member among `members` goes, and takes directly what costs `direct`; it stays on a tie."""
-    return join_delta(costs, members - 1, cluster_frequency, direct) > 0
+    return gains(-join_delta(costs, members - 1, cluster_frequency, direct))
 
 
 def overlap_needed(frequency: float, topics: int) -> float:

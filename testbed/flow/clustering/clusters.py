@@ -9,6 +9,7 @@ from broker_grpc.protocols.clustering.adding import (
     remove_delta,
     size_to_watch,
 )
+from broker_grpc.protocols.clustering.costs import gains
 from broker_grpc.protocols.clustering.draws import cluster_identity, coin
 from broker_grpc.protocols.clustering.surveys import estimate, sample_size
 from testbed.flow.clustering.bits import Users as UserList
@@ -25,7 +26,7 @@ class Clusters:
     def consider_addition(self, row: int, topic: int) -> None:
         """A member took this topic directly."""
         if self._tossed(row, topic):
-            self._survey_addition(row, topic)
+            self._survey_addition(row, topic, self.system.size(topic))
 
     def consider_removal(self, row: int, topic: int) -> None:
         """A member now filters this topic out."""
@@ -35,7 +36,7 @@ class Clusters:
         interested = self._survey(row, system.interested.words[topic])
         size, topics = system.size(row), cluster.topics.bit_count()
         frequency, held = system.frequencies[topic], system.size(topic)
-        if remove_delta(system.costs, frequency, held, size, interested, topics) < 0:
+        if gains(remove_delta(system.costs, frequency, held, size, interested, topics)):
             self.remove(row, topic)
 
     def shrunk(self, row: int) -> None:
@@ -44,11 +45,12 @@ class Clusters:
         if not system.size(row):
             self.destroy(row)
         elif system.settings.adapt and system.size(row) <= cluster.watch:
-            again = [t for t in sorted(cluster.refused) if self._watched(cluster, t) >= system.size(row)]
-            cluster.watch = -1
-            for topic in again:
-                if row in system.clusters and not cluster.topics >> topic & 1:
-                    self._survey_addition(row, topic)
+            watched = {topic: self._watched(cluster, topic) for topic in cluster.refused}
+            again = [topic for topic, size in watched.items() if size >= system.size(row)]
+            cluster.watch = max((watched[topic] for topic in watched if topic not in again), default=-1)
+            for topic in sorted(again, key=system.identity_of):
+                _, held = cluster.refused.pop(topic)
+                self._survey_addition(row, topic, held)
 
     def _tossed(self, row: int, topic: int) -> bool:
         system, cluster = self.system, self.system.clusters[row]
@@ -70,21 +72,22 @@ class Clusters:
         wanted = sample_size(system.size(row), system.settings.margin)
         return sampled(system.next_draw(row), system.held.of(row), system.user_identities, wanted)
 
-    def _survey_addition(self, row: int, topic: int) -> None:
+    def _survey_addition(self, row: int, topic: int, held: int) -> None:
+        """`held`: size of the topic's channel, as the cluster was told."""
         system, cluster = self.system, self.system.clusters[row]
         holders = self._survey(row, system.held.words[topic])
-        frequency, held, size = system.frequencies[topic], system.size(topic), system.size(row)
+        frequency, size = system.frequencies[topic], system.size(row)
         topics = cluster.topics.bit_count()
-        if add_delta(system.costs, frequency, held, size, holders, topics) < 0:
+        if gains(add_delta(system.costs, frequency, held, size, holders, topics)):
             self.add(row, topic)
         else:
-            cluster.refused[topic] = holders
+            cluster.refused[topic] = (holders, held)
             cluster.watch = max(cluster.watch, self._watched(cluster, topic))
 
     def _watched(self, cluster: Cluster, topic: int) -> int:
         system = self.system
-        frequency, held, size = system.frequencies[topic], system.size(topic), system.size(cluster.row)
-        topics, holders = cluster.topics.bit_count(), cluster.refused[topic]
+        frequency, size = system.frequencies[topic], system.size(cluster.row)
+        topics, (holders, held) = cluster.topics.bit_count(), cluster.refused[topic]
         return size_to_watch(system.costs, frequency, held, size, holders, topics)
 
     # ---------------------------------------------------------------- changes

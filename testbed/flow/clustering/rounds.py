@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from broker_grpc.protocols.clustering.adding import add_delta
+from broker_grpc.protocols.clustering.costs import gains
 from broker_grpc.protocols.clustering.merging import Common, Side, merge_delta, pair_delta
 from broker_grpc.protocols.clustering.surveys import estimate
 from testbed.flow.clustering.bits import counts, packed
@@ -61,7 +62,7 @@ class Rounds:
         one, other = self._side(decider), self._side(proposer)
         if system.settings.pairs == "common" and (one.single or other.single):
             self._decide_common(decider, proposer, one, other, users)
-        elif merge_delta(system.costs, one, other, self._common(decider, proposer, users)) < 0:
+        elif gains(merge_delta(system.costs, one, other, self._common(decider, proposer, users))):
             joining = system.held.words[decider] | system.held.words[proposer]
             self.clusters.unite(decider, proposer, joining)
             system.done["created" if one.single and other.single else "merged"] += 1
@@ -69,14 +70,14 @@ class Rounds:
     def _decide_common(self, decider: int, proposer: int, one: Side, other: Side, users: float) -> None:
         system = self.system
         if one.single and other.single:
-            if pair_delta(system.costs, one, other, users) < 0:
+            if gains(pair_delta(system.costs, one, other, users)):
                 both = system.held.words[decider] & system.held.words[proposer]
                 self.clusters.unite(decider, proposer, both)
                 system.done["created"] += 1
             return
         topic, row = (decider, proposer) if one.single else (proposer, decider)
         single, cluster = (one, other) if one.single else (other, one)
-        if add_delta(system.costs, single.frequency, single.size, cluster.size, users, cluster.topics) < 0:
+        if gains(add_delta(system.costs, single.frequency, single.size, cluster.size, users, cluster.topics)):
             self.clusters.add(row, topic)
 
     def _side(self, row: int) -> Side:

@@ -27,7 +27,8 @@ class Cluster:
     identity: int
     topics: int  # bit set
     frequency: float  # of all of them
-    refused: dict[int, float] = field(default_factory=dict)  # topic -> holders, when it was last looked at
+    refused: dict[int, tuple[float, int]] = field(default_factory=dict)
+    """topic -> holders among the members and size of the topic's channel, when it was last looked at"""
     watch: int = -1  # a size so small makes one of them worth another look
 
 
