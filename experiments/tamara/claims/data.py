@@ -34,7 +34,7 @@ class Data:
                 "plus": cost + rows.overhead, "overhead": rows.overhead, "users": rows.users,
             }
         )  # fmt: skip
-        return shown[shown.scribe > 0].groupby("at").mean()
+        return shown[shown.users > 0].groupby("at").mean()  # nobody is there: nothing to compare
 
     def at_end(self, scenario: str, model: str, system: str, column: str = "cost") -> dict[int, float]:
         """seed -> value."""
