@@ -45,6 +45,7 @@ class World:
         self.home: dict[str, str] = {}
         self.wants: dict[str, set[str]] = defaultdict(set)
         self.sent: list[tuple[str, str, str]] = []  # publisher, class, id
+        self._count = 0
         for broker in self.brokers:
             self._populate(broker)
         self.net.settle()
@@ -66,9 +67,31 @@ class World:
         for _ in range(times):
             broker, letter = self.random.choice(self.brokers), self.random.choice(CLASSES)
             if broker in self.net.nodes:
-                id_ = f"m{len(self.sent)}"
+                self._count += 1
+                id_ = f"m{self._count}"
                 self.sent.append((f"p{broker}", letter, id_))
                 self.net.publish(f"p{broker}", f"[class,'{letter}']", id_)
+
+    def change_routes(self) -> None:
+        """One request of a client, or a client that loses its stream and returns with nothing."""
+        broker, letter = self.random.choice(self.brokers), self.random.choice(CLASSES)
+        publisher, subscriber = f"p{broker}", f"s{broker}"
+        if not self.net.can_send(subscriber, broker):
+            return
+        match self.random.randrange(4):
+            case 0 if letter in self.wants[subscriber]:
+                self.wants[subscriber].discard(letter)
+                self.net.unsubscribe(subscriber, f"s{broker}{letter}")
+            case 1 if letter not in self.wants[subscriber]:
+                self.wants[subscriber].add(letter)
+                self.net.subscribe(subscriber, f"[class,eq,'{letter}']", f"s{broker}{letter}")
+            case 2:
+                self.net.unadvertise(publisher, f"a{broker}{letter}")
+                self.net.advertise(publisher, f"[class,eq,'{letter}']", f"a{broker}{letter}")
+            case 3:
+                self.wants[subscriber].clear()
+                self.net.disconnect(subscriber, broker)
+                self.net.connect(subscriber, broker)
 
     def links(self) -> set[frozenset[str]]:
         """Of the tree, as brokers see it at both ends."""
@@ -118,6 +141,12 @@ class World:
                 mine = [id_ for who, letter, id_ in self.sent if who == publisher and letter in wanted]
                 theirs = {id_ for who, _, id_ in self.sent if who == publisher}
                 assert [id_ for id_ in got if id_ in theirs] == mine, (publisher, name)
+
+    def check_no_phantoms(self) -> None:
+        """Nothing twice."""
+        for name in self.home:
+            got = self.net.plain(name).publications()
+            assert len(got) == len(set(got)), name
 
     def check_tree(self) -> None:
         alive = {name for name in self.brokers if name in self.net.nodes}
