@@ -15,7 +15,7 @@ immutable values (a changed message is a new one), and `now_us` never goes back.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -71,7 +71,17 @@ class DeadlineReached(msgspec.Struct, gc=False):
     """`now_us` is at or after `next_deadline_us()`."""
 
 
-Stimulus = Received | PeerUp | PeerDown | Rejected | DeadlineReached
+class Instructed(msgspec.Struct, gc=False):
+    """Whoever runs the broker wants something of it: `set` some options, or what its protocol knows.
+
+    A broker's only. What it cannot do it refuses with a record, as it does with a message.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+
+
+Stimulus = Received | PeerUp | PeerDown | Rejected | DeadlineReached | Instructed
 
 
 # ---------------------------------------------------------------- effects
@@ -137,6 +147,17 @@ class CloseLink(msgspec.Struct, gc=False):
     forever: bool = False
 
 
+class OverlayChanged(msgspec.Struct, gc=False):
+    """The overlay is another one from now on: whoever starts brokers and looks at links has to know it.
+
+    Several brokers may say the same; `change` tells it from others.
+    """
+
+    change: str
+    added: tuple[str, str]  # the first dials
+    removed: tuple[str, str]
+
+
 class Delivered(msgspec.Struct, gc=False):
     """Client machine only: a publication for the application, over so many overlay links."""
 
@@ -152,7 +173,7 @@ class Answered(msgspec.Struct, gc=False):
     error: str = ""
 
 
-Effect = Send | Copies | Log | OpenLink | CloseLink | Delivered | Answered
+Effect = Send | Copies | Log | OpenLink | CloseLink | OverlayChanged | Delivered | Answered
 Effects = list[Effect]
 
 # What a machine holds in place of effects that it handed over, so that the driver frees them while they are

@@ -60,6 +60,7 @@ class Entry:
     summary: str
     default: bool = False  # what a broker without `algorithm` is; one of this project's
     bodies: tuple[BodyType, ...] = ()  # messages of its own: BODIES of its generated module
+    instructions: tuple[str, ...] = ()  # what its brokers do when they are told to (`machine.Instructed`)
     kinds: tuple[PluginKind, ...] = ()  # kinds of log records of its own; `protos.kinds.register` made them
 
 
@@ -171,6 +172,12 @@ class Registry:
             return self.entry(algorithm).overlay
         except BrokerError:
             return "any"
+
+    def instructions(self, algorithm: Algorithm) -> tuple[str, ...]:
+        try:
+            return self.entry(algorithm).instructions
+        except BrokerError:
+            return ()
 
     def settings(self, algorithm: Algorithm) -> Any:
         """The settings of that protocol. Raises BrokerError that names the field."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from broker_grpc.core.links import Peer
 from broker_grpc.errors import ProtocolError
@@ -52,6 +53,10 @@ class Hooks:
 
     def _down(self, peer: Peer) -> None:
         """It is no longer among the links."""
+
+    def _instruct(self, name: str, arguments: dict[str, Any]) -> None:
+        """Whoever runs the broker wants this of it. Raises BrokerError for what it cannot do."""
+        raise ProtocolError(f"{self.id} knows no instruction {name!r}")
 
     def _say_farewell(self) -> None:
         """This broker is about to be stopped."""

@@ -42,7 +42,7 @@ class Monitor:
         self.output_queueing: dict[str, Average] = {}
         self.arrivals = 0
         self.bytes_sent = 0
-        self._bandwidth = output_bandwidth
+        self.bandwidth = output_bandwidth
         self._since_us: int | None = None
 
     def observe_input(self, queueing_us: int, matching_us: int) -> None:
@@ -79,7 +79,7 @@ class Monitor:
             average.reset()
         if elapsed <= 0:
             return 0.0, 0.0
-        output = used * 1_000_000 / (self._bandwidth * elapsed) if self._bandwidth else 0.0
+        output = used * 1_000_000 / (self.bandwidth * elapsed) if self.bandwidth else 0.0
         return arrived * matching / elapsed, output
 
     def forget(self, peer: str) -> None:

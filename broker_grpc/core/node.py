@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import msgspec
+
 from broker_grpc.core.heartbeats import Heartbeats
 from broker_grpc.core.hooks import Hooks
+from broker_grpc.core.kinds import OPTIONS_SET
 from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.monitor import Monitor, Sampler
-from broker_grpc.core.options import BrokerOptions
+from broker_grpc.core.options import BrokerOptions, check_changes
 from broker_grpc.core.outbox import Outbox, id_of
 from broker_grpc.core.queues import OutputQueue
 from broker_grpc.core.senders import check_published, check_sender
@@ -23,6 +26,7 @@ from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.machine import (
     SPENT,
     Effects,
+    Instructed,
     Log,
     PeerDown,
     PeerKind,
@@ -120,6 +124,8 @@ class Node(Hooks):
                 self._peer_down(stimulus)
             case Rejected():
                 self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail, stimulus.request)
+            case Instructed():
+                self._instructed(stimulus)
         run_due(self._after, now_us)
         self._outbox.effects = SPENT
         return effects
@@ -243,6 +249,25 @@ class Node(Hooks):
     def _sample(self, now_us: int) -> None:
         for event in self._sampler.sample(now_us, self.waiting):
             self.log(event)
+
+    def _instructed(self, stimulus: Instructed) -> None:
+        try:
+            if stimulus.name == "set":
+                self._set(stimulus.arguments)
+            else:
+                self._instruct(stimulus.name, stimulus.arguments)
+        except BrokerError as error:
+            self.log(LogEvent(kind="REFUSED", type=stimulus.name, detail=f"{error.reason}: {error}"))
+
+    def _set(self, changes: dict[str, Any]) -> None:
+        """All of them or none. Raises BrokerError."""
+        check_changes(self.options, changes)
+        for name, value in changes.items():
+            setattr(self.options, name, value)
+        self.monitor.bandwidth = self.options.output_bandwidth
+        if self._outbox.queue is not None:
+            self._outbox.queue.bandwidth = self.options.output_bandwidth
+        self.log(LogEvent(kind=OPTIONS_SET, content=msgspec.json.encode(changes).decode()))
 
     # ------------------------------------------------------------ questions
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from broker_grpc.content.covering import Covering
+from broker_grpc.errors import BrokerError
 
 NonNegative = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
+MAY_CHANGE = {"may_change": True}  # `set` may change it during a run
 
 
 class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -57,11 +60,21 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
         Positive, Meta(description="an exchange of links that has not begun to switch by then is given up")
     ] = 10_000_000
     # service model; all zero = a broker that takes no time
-    matching_us: Annotated[NonNegative, Meta(description="matching time per publication")] = 0
-    matching_per_candidate_us: Annotated[NonNegative, Meta(description="and per filter looked at")] = 0
-    control_us: Annotated[NonNegative, Meta(description="processing time of any other message")] = 0
+    matching_us: Annotated[
+        NonNegative, Meta(description="matching time per publication", extra_json_schema=MAY_CHANGE)
+    ] = 0
+    matching_per_candidate_us: Annotated[
+        NonNegative, Meta(description="and per filter looked at", extra_json_schema=MAY_CHANGE)
+    ] = 0
+    control_us: Annotated[
+        NonNegative, Meta(description="processing time of any other message", extra_json_schema=MAY_CHANGE)
+    ] = 0
     output_bandwidth: Annotated[
-        NonNegative, Meta(description="bytes per second of the broker's output, 0 = not limited")
+        NonNegative,
+        Meta(
+            description="bytes per second of the broker's output, 0 = not limited",
+            extra_json_schema=MAY_CHANGE,
+        ),
     ] = 0
     input_queue: Annotated[
         NonNegative, Meta(description="envelopes waiting for matching; publications beyond are dropped")
@@ -77,6 +90,30 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
         return bool(
             self.matching_us or self.matching_per_candidate_us or self.control_us or self.output_bandwidth
         )
+
+
+@cache
+def changeable() -> tuple[str, ...]:
+    """Names of the options that may change during a run: each says so of itself."""
+    hints = get_type_hints(BrokerOptions, include_extras=True)
+    return tuple(
+        name
+        for name, hint in hints.items()
+        if any(getattr(meta, "extra_json_schema", None) == MAY_CHANGE for meta in hint.__metadata__)
+    )
+
+
+def check_changes(options: BrokerOptions, changes: dict[str, Any]) -> None:
+    """Raises BrokerError for what a running broker with these options cannot take over."""
+    for name in changes:
+        if name not in changeable():
+            raise BrokerError(f"option {name!r} cannot change during a run; {', '.join(changeable())} can")
+    try:
+        broker_options(changes)
+    except msgspec.ValidationError as error:
+        raise BrokerError(str(error)) from None
+    if not options.has_service_model:
+        raise BrokerError("a broker without a service model from its start cannot get one")
 
 
 def broker_options(options: dict[str, Any]) -> BrokerOptions:

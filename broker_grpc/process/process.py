@@ -23,7 +23,7 @@ from broker_grpc.core.config import addresses_of
 from broker_grpc.core.limits import SERVER_GRACE_US, limits_from
 from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import BrokerError
-from broker_grpc.machine import Machine
+from broker_grpc.machine import Effect, Instructed, Machine, OverlayChanged
 from broker_grpc.process.client_gate import ClientGate
 from broker_grpc.process.clock import RunClock, is_virtual
 from broker_grpc.process.control import ControlLine, Request
@@ -73,6 +73,7 @@ class BrokerProcess:
         )
         self.runtime.links = self._dialler
         self.runtime.on_link = self._tell_link
+        self.runtime.on_effect = self._tell_change
         self._addresses = addresses_of(config)
         self._clients = ClientGate(greeting, {config.broker, *self._addresses}, self.runtime)
         self._links = LinkGate(config.broker, self._dialler.crossing, self._addresses, self.runtime)
@@ -172,11 +173,19 @@ class BrokerProcess:
                 self._answer({"status": self.status()})
             case "drain":
                 self._draining = asyncio.create_task(self.drain(DRAIN_AT_SHUTDOWN_US))
+            case "acquaint":
+                self._addresses.update(request["brokers"])
+            case "instruct":
+                self.runtime.feed(Instructed(request["name"], request["arguments"]))
             case "shutdown":
                 self.shut_down()
 
     def _tell_link(self, peer: str, up: bool) -> None:
         self._answer({"event": "link", "peer": peer, "up": up})
+
+    def _tell_change(self, effect: Effect) -> None:
+        if isinstance(effect, OverlayChanged):
+            self._answer({"event": "overlay", **msgspec.structs.asdict(effect)})
 
     def _answer(self, message: Request) -> None:
         if self._control is not None:

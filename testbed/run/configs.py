@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import msgspec
 from broker_grpc.core.config import BrokerProcessConfig, Neighbour, Tls
 from broker_grpc.core.counted import Counting
 from broker_grpc.registry import registry
-from testbed.topology.plan import Broker, Plan
+from testbed.run.overlay import Overlay, Pair
+from testbed.topology.plan import Broker, OverlayLink, Plan
 
 Config = dict[str, Any]
 
@@ -24,12 +25,11 @@ def addresses(plan: Plan) -> dict[str, str]:
     return {broker.id: address(broker) for broker in plan.brokers}
 
 
-def neighbours(plan: Plan) -> dict[str, list[Neighbour]]:
-    """The overlay neighbours of each broker in the order of the plan; the first end named in a link dials, or
-    both do."""
-    where = addresses(plan)
+def neighbours(where: Mapping[str, str], links: Iterable[OverlayLink]) -> dict[str, list[Neighbour]]:
+    """The overlay neighbours of each broker in the order of the links; the first end named in a link dials,
+    or both do."""
     found: dict[str, list[Neighbour]] = {broker: [] for broker in where}
-    for link in plan.overlay:
+    for link in links:
         found[link.a].append(Neighbour(link.b, where[link.b], dial=True))
         found[link.b].append(Neighbour(link.a, where[link.a], dial=link.dial == "both"))
     return found
@@ -51,8 +51,17 @@ class BrokerConfigs:
         self._plan = plan
         self._brokers = {broker.id: broker for broker in plan.brokers}
         self._addresses = addresses(plan)
-        self._neighbours = neighbours(plan)
+        self.overlay = Overlay(plan.overlay)
+        self._neighbours = neighbours(self._addresses, plan.overlay)
         self._counting = counting_of(plan)
+
+    def overlay_changed(self, change: str, added: Pair, removed: Pair) -> None:
+        """Brokers that start from now on get the links of today."""
+        self.overlay.change(change, added, removed)
+        self._neighbours = neighbours(self._addresses, self.overlay.links)
+
+    def addresses_of(self, brokers: Iterable[str]) -> dict[str, str]:
+        return {broker: self._addresses[broker] for broker in brokers}
 
     def broker_config(
         self,

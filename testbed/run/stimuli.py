@@ -97,7 +97,17 @@ class DeadlineReached(msgspec.Struct):
     """The clock is at or after `next_deadline_us()`."""
 
 
-Stimulus = Begin | ProcessReady | ProcessEnded | Looked | Checked | StopRequested | DeadlineReached
+class OverlayChanged(msgspec.Struct):
+    """Brokers exchanged links; several may say the same (`broker_grpc.machine.OverlayChanged`)."""
+
+    change: str
+    added: tuple[str, str]
+    removed: tuple[str, str]
+
+
+Stimulus = (
+    Begin | ProcessReady | ProcessEnded | Looked | Checked | OverlayChanged | StopRequested | DeadlineReached
+)  # fmt: skip
 
 # ---------------------------------------------------------------- effects
 
@@ -135,6 +145,15 @@ class ChangeNetwork(msgspec.Struct):
     arguments: dict[str, Any]
 
 
+class Instruct(msgspec.Struct):
+    """Tell a broker to do something; it knows where these others are."""
+
+    id: str
+    name: str  # set, or what its protocol knows
+    arguments: dict[str, Any]
+    acquaint: list[str] = []  # brokers that are to know each other
+
+
 class Record(msgspec.Struct):
     """A line of events/harness.jsonl; the conductor fills `n` and `node`."""
 
@@ -160,5 +179,6 @@ class Finish(msgspec.Struct):
     reason: str = ""
 
 
-Effect = Start | Stop | Kill | Quiet | TakeLook | RunCheck | ChangeNetwork | Record | Tell | Warn | Finish
+Process = Start | Stop | Kill | Quiet | Instruct
+Effect = Process | TakeLook | RunCheck | ChangeNetwork | Record | Tell | Warn | Finish
 Effects = list[Effect]

@@ -17,7 +17,9 @@ import msgspec
 
 from protos.records import Kind, LogEvent
 from testbed.run import gates, stimuli
+from testbed.run.configs import addresses
 from testbed.run.faults import OPENING, FaultWindows, at_once
+from testbed.run.overlay import Overlay
 from testbed.run.silence import Silence
 from testbed.run.states import Roster, State, how_it_ended
 from testbed.run.stimuli import Effects, Finish, Record, Tell, Warn
@@ -58,6 +60,7 @@ class Timeline:
         self._timed_out = False
         self._quiet_since = 0
         self._silence = Silence()
+        self.overlay = Overlay(plan.overlay)
         lossy = any(link.loss for link in plan.network.links) or any(pair.loss for pair in plan.network.pairs)
         self._quiet_look_us = QUIET_LOOK_LOSSY_US if lossy else QUIET_LOOK_US
 
@@ -79,6 +82,9 @@ class Timeline:
                 return self._checked(now_us, stimulus)
             case stimuli.StopRequested(reason=reason, failed=failed):
                 return self._finish(now_us, "failed" if failed else "aborted", reason)
+            case stimuli.OverlayChanged():
+                self.overlay.change(stimulus.change, stimulus.added, stimulus.removed)
+                return []
             case stimuli.DeadlineReached():
                 return self._deadline(now_us)
 
@@ -188,7 +194,7 @@ class Timeline:
         gate = self.phase.gate
         if gate.links_up:
             alive = frozenset(self.roster.up(self.roster.brokers))
-            missing = gates.links_missing(self.plan.overlay, alive, look)
+            missing = gates.links_missing(self.overlay.links, alive, look)
             if missing:
                 return "overlay links not up: " + gates.shorten(missing)
         if gate.subscriptions_settled:
@@ -279,11 +285,14 @@ class Timeline:
         effects: Effects = [Tell("event", self.phase_name, f"{event.action} {event.target}".strip())]
         if event.action in ("link_down", "link_up", "reshape", "partition", "heal"):
             return effects + self._change_network(now_us, event)
+        if event.action in ("exchange", "set"):
+            return effects + self._instruct(now_us, event)
         return effects + self._change_process(now_us, event)
 
     def _change_network(self, now_us: int, event: Event) -> Effects:
         change = stimuli.ChangeNetwork(event.action, event.target, event.arguments)  # type: ignore[arg-type]
-        arguments = msgspec.json.encode(event.arguments).decode() if event.arguments else ""
+        told = {name: value for name, value in event.arguments.items() if name != "pairs"}
+        arguments = msgspec.json.encode(told).decode() if told else ""
         self._silence.changed(now_us, event.action, event.target)
         if event.arguments.get("loss"):
             self._quiet_look_us = QUIET_LOOK_LOSSY_US
@@ -294,6 +303,20 @@ class Timeline:
             return [*at_once(now_us, "reshape", event.target, arguments), change]
         self._watch_recovery(now_us)
         return [change]
+
+    def _instruct(self, now_us: int, event: Event) -> Effects:
+        arguments = msgspec.json.encode(event.arguments).decode()
+        said: Effects = at_once(now_us, event.action, event.target, arguments)
+        if not self.roster.running(event.target):
+            return [*said, Warn(f"{event.action} {event.target}: this broker was not running")]
+        if event.action == "set":
+            return [*said, stimuli.Instruct(event.target, "set", event.arguments)]
+        to = event.arguments["to"]
+        where = {"address": addresses(self.plan)[to]}
+        return [
+            *said,
+            stimuli.Instruct(event.target, "exchange", event.arguments | where, [event.target, to]),
+        ]
 
     def _change_process(self, now_us: int, event: Event) -> Effects:
         process, action = event.target, event.action
@@ -389,7 +412,7 @@ class Timeline:
         states = [self.roster.state(broker) for broker in self.roster.brokers]
         settled = not any(state in (State.STARTING, State.WAITING, State.STOPPING) for state in states)
         alive = frozenset(self.roster.up(self.roster.brokers))
-        whole = not gates.links_missing(self.plan.overlay, alive, look) and not gates.links_unsynced(look)
+        whole = not gates.links_missing(self.overlay.links, alive, look) and not gates.links_unsynced(look)
         if settled and whole:
             return self._faults.recovered(now_us)
         self._watch_recovery(now_us)

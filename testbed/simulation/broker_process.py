@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
-from broker_grpc.machine import Machine, Status
+from broker_grpc.machine import Machine, OverlayChanged, Status
 from testbed.run.stimuli import BrokerLook, LinkLook, Look
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SimulatedLog
@@ -13,15 +15,20 @@ from testbed.simulation.streams import Streams
 
 
 class BrokerProcess(Process):
-    __slots__ = ()
+    __slots__ = ("_overlay_changed",)
 
     kind = "broker"
     machine: Machine
 
     def __init__(
-        self, id_: str, machine: Machine, agenda: Agenda, streams: Streams, log: SimulatedLog
-    ) -> None:
+        self, id_: str, machine: Machine, agenda: Agenda, streams: Streams, log: SimulatedLog,
+        overlay_changed: Callable[[OverlayChanged], None],
+    ) -> None:  # fmt: skip
         super().__init__(id_, machine, machine.timeless, agenda, streams, log)
+        self._overlay_changed = overlay_changed
+
+    def told(self, effect: OverlayChanged) -> None:
+        self._overlay_changed(effect)
 
     def stop(self) -> None:
         """As the real process does: it says good-bye, and what it dialled ends now."""

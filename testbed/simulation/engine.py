@@ -74,8 +74,8 @@ class SimulateEngine:
 
     def _progress(self, simulator: Simulator, wall_s: float) -> Event:
         timeline, plan = simulator.timeline, simulator.plan
-        roster, is_live = timeline.roster, simulator.streams.is_live
-        linked = sum(is_live(link.a, link.b) and is_live(link.b, link.a) for link in plan.overlay)
+        roster, is_live, overlay = timeline.roster, simulator.streams.is_live, timeline.overlay.links
+        linked = sum(is_live(link.a, link.b) and is_live(link.b, link.a) for link in overlay)
         return {
             "t": "progress",
             "clock_us": simulator.agenda.now_us,
@@ -83,7 +83,7 @@ class SimulateEngine:
             "stage": timeline.stage,
             "waiting": timeline.gate_reason if timeline.stage == "gate" else "",
             "brokers": [len(roster.up(roster.brokers)), len(plan.brokers)],
-            "links": [linked, len(plan.overlay)],
+            "links": [linked, len(overlay)],
             "clients": [len(roster.up(roster.clients)), len(plan.clients)],
             "delivered": simulator.delivered(),
             "events_per_s": round(simulator.agenda.made / wall_s) if wall_s else 0,

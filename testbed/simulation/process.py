@@ -21,6 +21,7 @@ from broker_grpc.machine import (
     Effects,
     Log,
     OpenLink,
+    OverlayChanged,
     PeerKind,
     Send,
     Stimulus,
@@ -78,6 +79,9 @@ class Process:
     def show(self, look: Look) -> None:
         """Add its own account."""
         raise NotImplementedError
+
+    def told(self, effect: OverlayChanged) -> None:
+        """The overlay has changed: whoever started it has to know."""
 
     def quiet(self) -> None:
         """Publish no more."""
@@ -158,6 +162,8 @@ class Process:
                 self._streams.open(self.id, effect.peer)  # type: ignore[union-attr]
             elif kind is CloseLink:
                 self._close(effect)  # type: ignore[arg-type]
+            elif kind is OverlayChanged:
+                self.told(effect)  # type: ignore[arg-type]
         if len(self._log.waiting) >= SPILL_EVENTS:
             self._log.spill()
         if self.on_acted is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
 from broker_grpc.errors import BrokerError
-from broker_grpc.machine import PeerKind, Stimulus
+from broker_grpc.machine import Instructed, OverlayChanged, PeerKind, Stimulus
 from broker_grpc.registry import machine_of
 from protos.records import LogEvent
 from testbed.errors import TestbedError
@@ -141,6 +141,8 @@ class Simulator:
                 self.agenda.at(self.agenda.now_us, self._checked)
             case stimuli.ChangeNetwork():
                 self._change(effect)
+            case stimuli.Instruct(id=id_, name=name, arguments=arguments):
+                self.feed(id_, Instructed(name, arguments))
             case stimuli.Warn(text=text):
                 self.warnings.append(text)
             case stimuli.Tell():
@@ -161,6 +163,8 @@ class Simulator:
                 self.wires.link_down(change.target, self.agenda.now_us)
             case "link_up":
                 self.wires.link_up(change.target)
+            case "reshape" if "pairs" in change.arguments:
+                self.wires.reshape_pairs(change.arguments["pairs"])
             case "reshape":
                 self.wires.reshape(change.target, **change.arguments)
             case "partition":
@@ -195,7 +199,9 @@ class Simulator:
 
     def _start_broker(self, id_: str) -> None:
         config = self._configs.broker_config(id_, self._incarnations[id_])
-        process = BrokerProcess(id_, machine_of(config), self.agenda, self.streams, self._log)
+        process = BrokerProcess(
+            id_, machine_of(config), self.agenda, self.streams, self._log, self._overlay_changed
+        )
         self._running[id_] = process
         self.log(id_, LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
         for neighbour in config.neighbours:
@@ -210,6 +216,10 @@ class Simulator:
         self._running[id_] = process
         self._starting.add(id_)
         process.start()
+
+    def _overlay_changed(self, said: OverlayChanged) -> None:
+        self._configs.overlay_changed(said.change, said.added, said.removed)
+        self._later(stimuli.OverlayChanged(said.change, said.added, said.removed))
 
     def _later(self, stimulus: stimuli.Stimulus) -> None:
         self.agenda.at(self.agenda.now_us, self._conduct_later, stimulus)

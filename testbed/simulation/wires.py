@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from testbed.simulation.ways import Way
 from testbed.topology.paths import NoPath, Routing
-from testbed.topology.plan import Plan
+from testbed.topology.plan import PairLatency, Plan
 
 FRAMING = 5 + 9
 PACKET_PAYLOAD = 1448
@@ -158,6 +158,11 @@ class Wires:
             setattr(known, name, value)
         for way in self._both(link):
             way.reshape(known)
+        self._reset_routes()
+
+    def reshape_pairs(self, latencies: Iterable[tuple[str, str, int]]) -> None:
+        for a, b, latency_us in latencies:
+            self._pairs[a, b].reshape(PairLatency(a, b, latency_us))
         self._reset_routes()
 
     def partition(self, nodes: Iterable[str]) -> None:

@@ -153,6 +153,8 @@ Action = Literal[
     "reshape",
     "partition",  # arguments: nodes on one side
     "heal",
+    "exchange",  # target orders; arguments: to, remove (two brokers)
+    "set",  # arguments: options by name
 ]
 
 

@@ -64,7 +64,9 @@ def check_losses(world: World, trees: list[Links], dead: set[str]) -> None:
 
 @often
 @given(trees(), st.integers(0, 10_000), st.integers(0, 160), st.integers(0, 7))
-def test_a_broker_killed_at_any_step_leaves_a_tree(parents: list[int], seed: int, steps: int, who: int) -> None:
+def test_a_broker_killed_at_any_step_leaves_a_tree(
+    parents: list[int], seed: int, steps: int, who: int
+) -> None:
     if (found := begun(parents, seed, steps)) is None:
         return
     world, old, new = found

@@ -67,6 +67,11 @@ PAIRS = """
     for_each: [{symbol: YHOO, first: 2100ms}, {symbol: IBM, first: 2103ms}]
     broker: B1
     publish: {source: stock, rate: 4/s, first: "{first}"}"""
+TWO_SIDES = """
+    kind: publisher
+    for_each: [{symbol: YHOO, at: B1, first: 2100ms}, {symbol: IBM, at: B3, first: 2103ms}]
+    broker: "{at}"
+    publish: {source: stock, rate: 40/s, first: "{first}"}"""
 EVERYTHING = """
   far: {kind: subscriber, broker: B4, subscribe: ["[class,eq,'STOCK']"]}
   near: {kind: subscriber, broker: B3, subscribe: ["[class,eq,'STOCK']"]}"""
@@ -262,6 +267,32 @@ SCENARIOS = {
   sub: {kind: subscriber, count: 8, broker: "B{i}", topics: {topics: 12, per_client: 4}}""",
             duration="30s",
             events="[{at: 5s, kill: B5}, {at: 12s, leave: B6}, {at: 20s, start: B5}]",
+        ),
+        Scenario(
+            "exchange",
+            CHAIN,
+            publishers=TWO_SIDES,
+            subscribers=EVERYTHING,
+            duration="6s",
+            # Publications of both sides are under way all the while.
+            events="[{at: 1001ms, exchange: {add: [B1, B4], remove: [B2, B3]}}]",
+        ),
+        Scenario(
+            "exchange-killed",
+            CHAIN,
+            publishers=TWO_SIDES,
+            subscribers=EVERYTHING,
+            duration="12s",
+            # In the middle of it; it returns with the links that the others have agreed upon.
+            events="[{at: 1001ms, exchange: {add: [B1, B4], remove: [B2, B3]}}, {at: 1123ms, kill: B3},"
+            " {at: 5100ms, start: B3}]",
+        ),
+        Scenario(
+            "set",
+            CHAIN,
+            options="{matching_us: 300, control_us: 20}",
+            subscribers=EVERYTHING,
+            events="[{at: 4003ms, set: {broker: [B2, B3], options: {matching_us: 2000}}}]",
         ),
         Scenario(
             "pop", CHAIN, algorithm="{name: pop, threshold: 8, window_us: 5000000}", subscribers=MOVING,

@@ -36,6 +36,7 @@ OFTEN = (
     "cut-pairs",
     "cycle",
     "both-dial",
+    "exchange",
 )  # each guest takes a quarter of a minute
 WHEEL_US = 5_120_000  # the kernel's timers look the same again after this
 

@@ -9,7 +9,7 @@ import networkx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.run.configs import neighbours
+from testbed.run.configs import addresses, neighbours
 from testbed.topology.generators.nearest import nearest_tree
 from testbed.topology.paths import Routing
 from testbed.topology.plan import Plan
@@ -29,7 +29,7 @@ def test_the_first_end_of_a_link_dials_or_both(tmp_path: Path) -> None:
 
 def dialled_by(plan: Plan, broker: str) -> dict[str, bool]:
     """Which of them it is told to dial."""
-    return {neighbour.id: neighbour.dial for neighbour in neighbours(plan)[broker]}
+    return {neighbour.id: neighbour.dial for neighbour in neighbours(addresses(plan), plan.overlay)[broker]}
 
 
 # ---- a file of links ---------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from broker_grpc.content.filters import Filter
 from broker_grpc.core.links import Peer
@@ -214,6 +215,14 @@ class Broker(Node):
             self._keeper.link_down(peer, self.now_us)
         if self._layer is not None:
             self._layer.peer_down(self.now_us, peer.name)
+
+    def _instruct(self, name: str, arguments: dict[str, Any]) -> None:
+        if name != "exchange":
+            return super()._instruct(name, arguments)
+        to, (first, second) = arguments["to"], arguments["remove"]
+        if "address" in arguments:
+            self._exchanges.learn(to, arguments["address"])
+        self._exchanges.order(to, (first, second), arguments.get("path", ()))
 
     # ------------------------------------------------------------ for the layer
 

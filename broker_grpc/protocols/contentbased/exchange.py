@@ -24,7 +24,7 @@ drained.
 from __future__ import annotations
 
 import zlib
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -34,7 +34,7 @@ from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.node import Action
 from broker_grpc.core.outbox import Outbox
 from broker_grpc.errors import ProtocolError
-from broker_grpc.machine import CloseLink, OpenLink
+from broker_grpc.machine import CloseLink, OpenLink, OverlayChanged
 from broker_grpc.protocols.contentbased.kinds import EXCHANGED
 from broker_grpc.protocols.contentbased.layer import ExchangeEnded
 from broker_grpc.protocols.contentbased.newtree import NewTree
@@ -92,7 +92,7 @@ class Exchanges:
         self._routing = routing
         self._outbox = outbox
         self._seat = seat
-        self._addresses = addresses
+        self._addresses: ChainMap[str, str] = ChainMap({}, addresses)  # type: ignore[arg-type]
         self._patience_us = patience_us
         self._max_predicates = max_predicates
         self.part: Part | None = None
@@ -126,6 +126,9 @@ class Exchanges:
         return self.part.id if self.part is not None else next(iter(self._searches), "")
 
     # ------------------------------------------------------------ orders
+
+    def learn(self, broker: str, address: str) -> None:
+        self._addresses[broker] = address
 
     def order(self, to: str, remove: tuple[str, str], path: Sequence[str] = (), detail: str = "") -> str:
         self._count += 1
@@ -186,7 +189,7 @@ class Exchanges:
                 raise ProtocolError(f"{self._me} has no settled link to {neighbour}")
         if part.far_end in self._links.brokers:
             raise ProtocolError(f"{self._me} has a link to {part.far_end} already")
-        if part.far_end and self._addresses and part.far_end not in self._addresses:
+        if part.is_first and self._addresses and part.far_end not in self._addresses:
             raise ProtocolError(f"{self._me} does not know where {part.far_end} is")
         self.part = part
         return part
@@ -392,6 +395,7 @@ class Exchanges:
             self._past.popitem(last=False)
         if is_done:
             self._adopt(part)
+            self._outbox.effects.append(OverlayChanged(part.id, part.swap.added, part.swap.removed))
         elif part.far_end:
             self._give_up_link(part)
         a, b, c, d = *part.swap.added, *part.swap.removed

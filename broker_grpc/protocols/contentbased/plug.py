@@ -38,6 +38,7 @@ PROTOCOLS = (
         overlay="tree",
         summary="routing by advertisements and subscriptions; what a broker without `algorithm` does",
         default=True,
+        instructions=("exchange",),
         kinds=(EXCHANGED,),
     ),
 )

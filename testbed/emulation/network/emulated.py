@@ -293,6 +293,11 @@ class EmulatedNetwork:
         self.fabric.reshape(link_id)
         self._replan()
 
+    def reshape_pairs(self, latencies: Iterable[tuple[str, str, int]]) -> None:
+        """One-way latencies of host pairs, from now on."""
+        self.fabric.reshape_pairs(latencies)
+        self._replan()
+
     def partition(self, nodes: Iterable[str]) -> None:
         """Cut these nodes off from all others. Of a switch, the hosts at it are meant."""
         side: set[str] = set()

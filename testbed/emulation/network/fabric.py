@@ -163,6 +163,17 @@ class Fabric:
         for end in ends or self.wiring.ends[link_id]:
             self.socket_of(end.node).send(self._shape(end, tables, replace=True))
 
+    def reshape_pairs(self, latencies: Iterable[tuple[str, str, int]]) -> None:
+        """Jitter and loss of the pairs stay."""
+        wanted = {(a, b): latency_us for a, b, latency_us in latencies}
+        for host, pairs in self.pairs.items():
+            self.pairs[host] = [
+                msgspec.structs.replace(pair, latency_us=wanted.get((pair.a, pair.b), pair.latency_us))
+                for pair in pairs
+            ]
+            for end in self.wiring.of_node[host]:
+                self.reshape(end.link, [end])
+
     def change(self, link_id: str, **fields: int | float) -> None:
         self.links[link_id] = msgspec.structs.replace(self.links[link_id], **fields)
 

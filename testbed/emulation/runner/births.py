@@ -9,6 +9,7 @@ import msgspec
 from testbed.emulation.runner.child import Birth
 from testbed.run import configs
 from testbed.run.folder import RunFolder
+from testbed.run.stimuli import OverlayChanged
 from testbed.topology.plan import Plan
 
 Tls = dict[str, dict[str, str]]  # by process id
@@ -34,6 +35,12 @@ class Births:
             id, self._incarnations[id], events, self._offset_us, self._tls.get(id)
         )
         return Birth(0, id, "broker", broker.node, "", self._write(id, config))
+
+    def addresses_of(self, brokers: list[str]) -> dict[str, str]:
+        return self._broker_configs.addresses_of(brokers)
+
+    def overlay_changed(self, changed: OverlayChanged) -> None:
+        self._broker_configs.overlay_changed(changed.change, changed.added, changed.removed)
 
     def driver(self, node: str) -> Birth:
         """Of the process that plays all clients of a host."""

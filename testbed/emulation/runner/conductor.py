@@ -23,6 +23,7 @@ class ShapedNetwork(Protocol):
     def link_down(self, link: str, /) -> None: ...
     def link_up(self, link: str, /) -> None: ...
     def reshape(self, link: str, /, **changes: int | float) -> None: ...
+    def reshape_pairs(self, latencies: list[tuple[str, str, int]], /) -> None: ...
     def partition(self, nodes: list[str], /) -> None: ...
     def heal(self) -> None: ...
 
@@ -113,6 +114,8 @@ class Conductor:
                 processes.run_check(argv, node, self._checked)
             case stimuli.ChangeNetwork():
                 self._change(effect)
+            case stimuli.Instruct(id=broker, name=name, arguments=arguments, acquaint=known):
+                processes.instruct(broker, name, arguments, known)
             case stimuli.Warn(text=text):
                 self.warnings.append(text)
                 self.reporter.say("warning", text=text)
@@ -127,6 +130,8 @@ class Conductor:
                 self.network.link_down(change.target)
             case "link_up":
                 self.network.link_up(change.target)
+            case "reshape" if "pairs" in change.arguments:
+                self.network.reshape_pairs(change.arguments["pairs"])
             case "reshape":
                 self.network.reshape(change.target, **change.arguments)
             case "partition":
@@ -147,7 +152,7 @@ class Conductor:
         self._show(look)
 
     def _show(self, look: Look) -> None:
-        roster = self.timeline.roster
+        roster, overlay = self.timeline.roster, self.timeline.overlay.links
         ready = len(roster.up(roster.brokers))
         delivered = sum(client.delivered for client in look.clients.values())
         self.reporter.say(
@@ -156,7 +161,7 @@ class Conductor:
             stage=self.timeline.stage,
             waiting=self.timeline.gate_reason if self.timeline.stage == "gate" else "",
             brokers=[ready, len(self.plan.brokers)],
-            links=[gates.links_verified(self.plan.overlay, look), len(self.plan.overlay)],
+            links=[gates.links_verified(overlay, look), len(overlay)],
             clients=[len(roster.up(roster.clients)), len(self.plan.clients)],
             published=sum(client.published for client in look.clients.values()),
             delivered=delivered,

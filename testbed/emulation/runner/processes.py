@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from broker_grpc.process.clock import RunClock
 from testbed.emulation.runner.births import Births, Tls
@@ -23,7 +24,7 @@ from testbed.emulation.runner.nursery import Nursery, Report
 from testbed.errors import RunFailed
 from testbed.run.configs import driver_id
 from testbed.run.folder import RunFolder
-from testbed.run.stimuli import Look, ProcessEnded, ProcessReady, Stimulus
+from testbed.run.stimuli import Look, OverlayChanged, ProcessEnded, ProcessReady, Stimulus
 from testbed.topology.plan import Plan
 
 Done = Callable[[int, str], None]  # exit code, last lines of the output
@@ -135,6 +136,14 @@ class Processes:
             if process.birth.kind == "driver":
                 process.tell({"do": "quiet"})
 
+    def instruct(self, broker: str, name: str, arguments: dict[str, Any], acquaint: list[str]) -> None:
+        """Tell a broker to do something; `acquaint`: brokers that are to know where each other is."""
+        for known in acquaint:
+            if known in self.alive:
+                self.alive[known].tell({"do": "acquaint", "brokers": self._births.addresses_of(acquaint)})
+        if broker in self.alive:
+            self.alive[broker].tell({"do": "instruct", "name": name, "arguments": arguments})
+
     # ------------------------------------------------------------ looking, and what is overdue
 
     def take_look(
@@ -163,6 +172,10 @@ class Processes:
             self._looks.answered(process, said["status"])
             return
         event, client = said.get("event"), said.get("client", "")
+        if event == "overlay":
+            changed = OverlayChanged(said["change"], tuple(said["added"]), tuple(said["removed"]))
+            self._births.overlay_changed(changed)
+            self.notify(changed)
         if event == "ready":
             self._hear_ready(process)
         elif event == "started":

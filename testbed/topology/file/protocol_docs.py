@@ -51,7 +51,8 @@ def parameter_table(kind: type[msgspec.Struct]) -> list[str]:
     lines = ["| name | type | default | meaning |", "|---|---|---|---|"]
     for name, field in schema["properties"].items():
         default = f"`{json.dumps(field['default'])}`".replace('"', "") if "default" in field else "required"
-        lines.append(f"| `{name}` | {type_words(field)} | {default} | {field.get('description', '')} |")
+        meaning = field.get("description", "") + ("; `set` may change it" if field.get("may_change") else "")
+        lines.append(f"| `{name}` | {type_words(field)} | {default} | {meaning} |")
     return lines
 
 

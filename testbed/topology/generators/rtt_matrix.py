@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 from testbed.topology.file.schema.network import LinkQuality
 from testbed.topology.generators.graph import Graph, quality_link
@@ -77,12 +78,19 @@ def matrix_graph(rtt_ms: Matrix, access: LinkQuality, draw: Draw, domains: list[
         domain = domains[i] if domains else ""
         graph.sites.append(graph.host(f"h{i + 1}", domain, math.cos(angle), math.sin(angle)))
         graph.links.append(quality_link(SWITCH, f"h{i + 1}", access, draw, "access"))
-    for i in range(n):
-        for j in range(i + 1, n):
-            there, back = halves(rtt_ms[i][j], rtt_ms[j][i])
-            graph.pairs.append(PairLatency(f"h{i + 1}", f"h{j + 1}", there))
-            graph.pairs.append(PairLatency(f"h{j + 1}", f"h{i + 1}", back))
+    graph.pairs += pair_latencies(rtt_ms, [f"h{i + 1}" for i in range(n)])
     return graph
+
+
+def pair_latencies(rtt_ms: Matrix, hosts: list[str]) -> Iterator[PairLatency]:
+    """Of every ordered pair. Raises BadMatrix when there are not as many sites as hosts."""
+    if len(rtt_ms) != len(hosts):
+        raise BadMatrix(f"{len(rtt_ms)} sites, but the network gives round trips to {len(hosts)} hosts")
+    for i, a in enumerate(hosts):
+        for j in range(i + 1, len(hosts)):
+            there, back = halves(rtt_ms[i][j], rtt_ms[j][i])
+            yield PairLatency(a, hosts[j], there)
+            yield PairLatency(hosts[j], a, back)
 
 
 def halves(rtt_ij_ms: float, rtt_ji_ms: float) -> tuple[int, int]:

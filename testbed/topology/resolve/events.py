@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from testbed.topology.file.schema import TopologyFile
 from testbed.topology.file.schema.timeline import Churn, EventSpec, Flap, Reshape
-from testbed.topology.plan import Action, Event, Network, Phase
+from testbed.topology.generators.rtt_matrix import BadMatrix, pair_latencies, parse_matrix
+from testbed.topology.plan import Action, Broker, Event, Network, Phase
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.foresight import Told, check_begin
+from testbed.topology.resolve.instructions import exchange_events, set_events
 from testbed.topology.resolve.names import Names
+from testbed.topology.resolve.network import read_text
 from testbed.topology.resolve.phases import instant
 from testbed.topology.resolve.report import Report
 from testbed.topology.seeding import Draw
 
 PROCESS_ACTIONS: tuple[Action, ...] = ("kill", "stop", "start", "restart", "join", "leave")
 LINK_ACTIONS: tuple[Action, ...] = ("link_down", "link_up")
-ACTIONS = (*PROCESS_ACTIONS, *LINK_ACTIONS, "flap", "reshape", "partition", "heal", "churn")
+ACTIONS = (
+    *PROCESS_ACTIONS, *LINK_ACTIONS, "flap", "reshape", "partition", "heal", "exchange", "set", "churn",
+)  # fmt: skip
 
 
 @dataclass
@@ -30,6 +36,9 @@ class Context:
     network: Network
     late: set[str]
     report: Report
+    folder: Path
+    brokers: dict[str, Broker]
+    edges: list[tuple[str, str]]  # of the overlay, as the events before have left it
 
     @property
     def links(self) -> list[str]:
@@ -77,6 +86,12 @@ def _unrolled(
         return _flap(value, moment, path, context)
     if action == "reshape":
         return _reshape(value, moment, path, context)
+    if action == "exchange":
+        return exchange_events(value, moment, path, context.brokers, context.edges, context.report)
+    if action == "set":
+        words = [value.broker] if isinstance(value.broker, str) else value.broker
+        ids = context.names.look_up(words, (*path, "broker"), context.report)
+        return set_events(value, ids, moment, path, context.brokers, context.report)
     if action == "churn":
         return _churn(value, moment, path, context)
     if action == "partition":
@@ -118,6 +133,13 @@ def _flap(spec: Flap, moment: tuple[str, int], path: Steps, context: Context) ->
 
 
 def _reshape(spec: Reshape, moment: tuple[str, int], path: Steps, context: Context) -> list[Event]:
+    if bool(spec.matrix) == (spec.link is not None):
+        context.report.add(
+            path, "reshape takes a link or a matrix, one of the two", "write `link:` or `matrix:`"
+        )
+        return []
+    if spec.link is None:
+        return _reshape_pairs(spec, moment, path, context)
     if not _known_link(spec.link, (*path, "link"), context):
         return []
     named: dict[str, Any] = {
@@ -130,6 +152,21 @@ def _reshape(spec: Reshape, moment: tuple[str, int], path: Steps, context: Conte
     if not arguments:
         context.report.add(path, "reshape changes nothing", "name latency, jitter, loss or bandwidth")
     return [Event(*moment, "reshape", spec.link, arguments)]
+
+
+def _reshape_pairs(spec: Reshape, moment: tuple[str, int], path: Steps, context: Context) -> list[Event]:
+    if spec.model_fields_set - {"matrix"}:
+        context.report.add(path, "a matrix has round trips only", "reshape links in events of their own")
+    hosts = list(dict.fromkeys(pair.a for pair in context.network.pairs))
+    try:
+        matrix = parse_matrix(read_text(context.folder / spec.matrix))
+        pairs = list(pair_latencies(matrix, hosts))
+    except (OSError, UnicodeDecodeError, BadMatrix) as error:
+        hint = "n lines of n round trips in ms"
+        context.report.add((*path, "matrix"), f"no matrix of round trips: {error}", hint)
+        return []
+    arguments = {"matrix": spec.matrix, "pairs": [[pair.a, pair.b, pair.latency_us] for pair in pairs]}
+    return [Event(*moment, "reshape", "", arguments)]
 
 
 def _partition(words: list[str], moment: tuple[str, int], path: Steps, context: Context) -> list[Event]:

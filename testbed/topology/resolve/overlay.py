@@ -9,6 +9,7 @@ from testbed.topology.file.schema import TopologyFile
 from testbed.topology.file.schema.overlay import OverlaySpec
 from testbed.topology.generators.nearest import nearest_tree
 from testbed.topology.generators.regular import tree_edges
+from testbed.topology.generators.uniform_tree import uniform_tree
 from testbed.topology.paths import NoPath, Routing
 from testbed.topology.plan import Broker, Network, OverlayLink
 from testbed.topology.resolve.brokers import BrokerDraft
@@ -134,6 +135,8 @@ def generated(generator: str, ids: list[str], spec: OverlaySpec, draw: Draw) -> 
         pairs = [(j, i) for i in range(n) for j in range(i + 1, n)]
     elif generator == "random":
         pairs = _random_tree(n, spec.degree, draw)
+    elif generator == "uniform":
+        pairs = uniform_tree(n, draw)
     return [(ids[a], ids[b]) for a, b in pairs]
 
 

@@ -25,7 +25,11 @@ def resolve_timeline(
     times = own_times(processes)
     late = {id for id, (start, _, _) in times.items() if start} | joining(file, names)
     phases = build_phases(file, names, late, report)
-    context = Context(file.seed, names, phases, network, late, report)
+    context = Context(
+        file.seed, names, phases, network, late, report, source.folder,
+        {broker.id: broker for broker in processes.brokers},
+        [(link.a, link.b) for link in processes.overlay],
+    )  # fmt: skip
     told = build_events(file, context) + own_events(times, phases, report)
     check_started(names, phases, late, report)
     check_in_time(told, phases, report)

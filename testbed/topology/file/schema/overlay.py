@@ -8,7 +8,7 @@ from pydantic import Field
 
 from testbed.topology.file.schema.base import Count, Id, Section
 
-OverlayGenerator = Literal["tree", "chain", "star", "ring", "mesh", "random", "nearest", "none"]
+OverlayGenerator = Literal["tree", "chain", "star", "ring", "mesh", "random", "uniform", "nearest", "none"]
 Edge = Annotated[list[Id], Field(min_length=2, max_length=2)]
 
 
@@ -21,7 +21,8 @@ class OverlaySpec(Section):
     generator: OverlayGenerator | None = Field(
         default=None,
         description="over all brokers in file order: tree (balanced, breadth first), chain, star (round the "
-        "first), ring, mesh, random (a seeded random tree), nearest (the tree of least latency: it follows "
+        "first), ring, mesh, random (a seeded tree that grows broker by broker: short ways), uniform (a tree "
+        "drawn evenly among all), nearest (the tree of least latency: it follows "
         "the network's hierarchy), none. Without links and neighbours: tree",
     )
     file: str = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -48,9 +48,14 @@ class PhaseSpec(Section):
 
 
 class Reshape(Section):
-    """New qualities of a link; what is not named stays."""
+    """New qualities of a link, or new round trips of all pairs at once; what is not named stays."""
 
-    link: Id = Field(description="the link")
+    link: Id | None = Field(default=None, description="the link")
+    matrix: str = Field(
+        default="",
+        description="instead of a link: a file of round trips as of `generator: rtt_matrix`, relative to "
+        "this one; as many sites as such a network, or planetlab, has",
+    )
     latency: Latency | None = Field(default=None, description="one-way latency")
     jitter: Latency | None = Field(
         default=None, description="largest deviation from the latency, drawn uniformly"
@@ -82,6 +87,26 @@ class Churn(Section):
     keep: Whole = Field(default=1, description="never fewer present than this")
 
 
+class Exchange(Section):
+    """A new overlay link in place of another one of the cycle that it closes, while publications flow."""
+
+    add: Annotated[list[Id], Field(min_length=2, max_length=2)] = Field(
+        description="two brokers; the first orders the exchange and dials"
+    )
+    remove: Annotated[list[Id], Field(min_length=2, max_length=2)] = Field(
+        description="two neighbours on the way between them"
+    )
+
+
+class SetOptions(Section):
+    """Other options of brokers from now on."""
+
+    broker: str | list[str] = Field(description="brokers, group names, ids, or patterns with *")
+    options: dict[str, Any] = Field(
+        min_length=1, description="by name; broker options say whether they may change during a run"
+    )
+
+
 Targets = Id | list[str]
 
 
@@ -100,9 +125,11 @@ class EventSpec(Section):
     link_down: Targets | None = Field(default=None, description="cut these links")
     link_up: Targets | None = Field(default=None, description="mend these links")
     flap: Flap | None = Field(default=None, description="a link down and up, several times")
-    reshape: Reshape | None = Field(default=None, description="change a link's qualities")
+    reshape: Reshape | None = Field(default=None, description="change a link's qualities, or all round trips")
     partition: list[str] | None = Field(
         default=None, min_length=1, description="nodes or brokers on one side"
     )
     heal: bool | None = Field(default=None, description="true: end the partition")
+    exchange: Exchange | None = Field(default=None, description="one overlay link for another")
+    set: SetOptions | None = Field(default=None, description="change options of brokers")
     churn: Churn | None = Field(default=None, description="leave and come back at a rate")
