@@ -1,0 +1,1 @@
+"""Jaeger, Parzyjegla, Muehl, Herrmann: "Self-Organizing Broker Topologies for Publish/Subscribe Systems"."""

@@ -1,0 +1,1 @@
+"""What the paper claims, and the checks that it is judged by."""
