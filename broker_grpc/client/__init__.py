@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from broker_grpc.client.api import Client, NotConnected, Notification, Refused
+    from broker_grpc.client.api import Client, NotConnected, Notification, PublicationsLost, Refused
 
-__all__ = ["Client", "NotConnected", "Notification", "Refused"]
+__all__ = ["Client", "NotConnected", "Notification", "PublicationsLost", "Refused"]
 
 
 def __getattr__(name: str) -> Any:

@@ -30,11 +30,17 @@ from broker_grpc.errors import BrokerError, LimitExceeded
 from broker_grpc.machine import Answered, Delivered, Effect, Effects
 from broker_grpc.process.clock import RunClock
 from broker_grpc.process.eventlog import EventLog
+from broker_grpc.process.session import Session
 from broker_grpc.process.tls import TlsFiles
 from broker_grpc.registry import registry
+from protos.body import Envelope
+from protos.client_messages import Publication
 from protos.content_messages import Value
+from protos.envelope import decode, encoded_size
 
 HIGH_WATER = 1000  # messages on their way out, above which `publish` waits
+HIGH_WATER_BYTES = 4 << 20  # and bytes; far below the limit of a session, which drops what does not fit
+ROOM_FOR_NAMES = 1000  # bytes of a publication's ids
 LOG_FLUSH_S = 1.0
 
 
@@ -42,6 +48,16 @@ class NotConnected(BrokerError):
     """No broker answers at the address."""
 
     reason = "not_connected"
+
+
+class PublicationsLost(BrokerError):
+    """Publications that `publish` had taken were lost with a connection; `count` says how many."""
+
+    reason = "lost"
+
+    def __init__(self, count: int, client: str) -> None:
+        super().__init__(f"{count} publications of {client!r} were lost with the connection to the broker")
+        self.count = count
 
 
 class Refused(BrokerError):
@@ -106,6 +122,8 @@ class Client:
         self._answers: dict[int, asyncio.Future[Answered]] = {}
         self._connected = asyncio.Event()
         self._gone = asyncio.Event()
+        self._moved = asyncio.Event()  # something has happened to the connection or the buffer
+        self._lost = 0  # publications, since the application was last told
         self._closed = False
 
     # ------------------------------------------------------------ connection
@@ -132,6 +150,7 @@ class Client:
         )
         self._runtime.on_effect = self._effect
         self._runtime.on_handled = self._handled
+        self._runtime.on_detached = self._detached
         self._runtime.act(self._machine.start(self._runtime.now_us()))
         await self._wait_for_connection()
         return self
@@ -160,10 +179,17 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            await self.close()
+        except PublicationsLost:
+            if error is None:
+                raise
 
     async def close(self) -> None:
-        """Withdraw everything, let publications on their way arrive, disconnect."""
+        """Withdraw everything, let publications on their way arrive, disconnect.
+
+        PublicationsLost when some did not leave, after everything is closed.
+        """
         if self._closed:
             return
         self._closed = True
@@ -178,6 +204,13 @@ class Client:
         await self._runtime.hang_up()
         self._log.close()
         self._arrived.set()
+        self._lost += self._machine.buffered
+        self._tell_lost()
+
+    @property
+    def complaints(self) -> list[str]:
+        """The last words of brokers about no request of ours: refused publications, dropped notifications."""
+        return list(self._machine.complaints)
 
     @property
     def connected(self) -> bool:
@@ -224,20 +257,58 @@ class Client:
         """Hand over one publication, and return its id. Waits while the broker does not keep up.
 
         `advertisement`: to which of ours it belongs; else the first that it matches. LanguageError for bad
-        content, LimitExceeded for more payload than any broker would take, NotConnected after `close`.
+        content, LimitExceeded for more than any broker would take, NotConnected after `close` and when the
+        buffer for lost connections is full and none comes; PublicationsLost for earlier ones that went with
+        their connection, and then this one is not taken either.
         """
-        self._check_open()
-        limit = self._runtime.limits.max_message_bytes
-        if len(payload) > limit:
-            raise LimitExceeded(f"a payload of {len(payload)} bytes; at most {limit} are accepted")
         # A copy: it may wait in a buffer while the caller goes on to use the dictionary.
         attributes = parse_publication(content) if isinstance(content, str) else dict(content)
-        while self._runtime.queued >= HIGH_WATER:
-            await asyncio.gather(*(session.drained() for session in self._runtime.sessions.values()))
+        self._check_size(attributes, payload)
+        await self._has_room()
+        self._check_open()
+        self._tell_lost()
         token = advertisement.token if advertisement is not None else 0
         id_, effects = self._machine.publish(self._runtime.now_us(), attributes, payload, token)
         self._runtime.act(effects)
         return id_
+
+    def _check_size(self, attributes: dict[str, Value], payload: bytes) -> None:
+        limit = self._runtime.limits.max_message_bytes
+        texts = sum(len(name) + len(str(value)) for name, value in attributes.items())
+        if 4 * (len(payload) + texts) < limit:
+            return  # by far; it is measured when it is encoded, and not here as well
+        size = encoded_size(Envelope(Publication("", self.id, "", 0, attributes, payload))) + ROOM_FOR_NAMES
+        if size > limit:
+            raise LimitExceeded(f"a publication of {size} bytes; at most {limit} are accepted")
+
+    async def _has_room(self) -> None:
+        """Returns when one more publication fits into what is on its way, or into the buffer for later."""
+        while not self._closed:
+            runtime, machine = self._runtime, self._machine
+            if runtime.queued >= HIGH_WATER or runtime.queued_bytes >= HIGH_WATER_BYTES:
+                await asyncio.gather(*(session.drained() for session in runtime.sessions.values()))
+            elif machine.buffered >= machine.options.buffer or machine.buffered_bytes >= HIGH_WATER_BYTES:
+                await self._wait_for_move()
+            else:
+                return
+
+    async def _wait_for_move(self) -> None:
+        self._moved.clear()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._moved.wait()
+        except TimeoutError:
+            waiting = f"{self._machine.buffered} publications wait"
+            raise NotConnected(f"{waiting} and nothing takes them: {self._why_not()}") from None
+
+    def _detached(self, session: Session) -> None:
+        """Publications that were never given to the network are gone with their stream."""
+        self._lost += sum(isinstance(decode(data).body, Publication) for data in session.left())
+
+    def _tell_lost(self) -> None:
+        lost, self._lost = self._lost, 0
+        if lost:
+            raise PublicationsLost(lost, self.id)
 
     async def _answered(self, token: int, effects: Effects) -> Held:
         answer = self._answers[token] = asyncio.get_running_loop().create_future()
@@ -299,6 +370,7 @@ class Client:
         self._arrived.set()
 
     def _handled(self) -> None:
+        self._moved.set()
         if self._machine.broker in self._machine.connected:
             self._connected.set()
         else:

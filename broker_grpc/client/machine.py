@@ -13,7 +13,7 @@ A machine like the broker, with requests of the application as methods. Each ret
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, deque
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any, cast
 
@@ -50,6 +50,7 @@ from protos.records import Kind, LogEvent
 
 __all__ = ["ClientMachine", "ClientOptions"]
 
+COMPLAINTS = 100  # kept
 Handler = Callable[[str, Envelope, Any], None]  # peer, envelope and its body
 
 
@@ -87,6 +88,7 @@ class ClientMachine:
         self._request = 0
         self._requests: dict[int, tuple[int, bool]] = {}  # request -> (token, is a withdrawal)
         self._closing = False
+        self.complaints: deque[str] = deque(maxlen=COMPLAINTS)  # of brokers, about no request of ours
         self._candidates = [broker, *fallbacks]
         self._fall_back_at: int | None = None
         # Of every body but publications; each part adds its own.
@@ -179,6 +181,11 @@ class ClientMachine:
     def buffered(self) -> int:
         return len(self._publications)
 
+    @property
+    def buffered_bytes(self) -> int:
+        """Payloads in the buffer."""
+        return self._publications.waiting_bytes
+
     def settled(self) -> bool:
         """Connected, and everything wanted is acknowledged."""
         return self.broker in self.connected and all(item.id for item in self.items.values())
@@ -240,6 +247,7 @@ class ClientMachine:
         if envelope.request in self._requests:
             self._acknowledged(peer, envelope, Ack("", refusal))
         else:
+            self.complaints.append(refusal)
             self.log("REFUSED", peer=peer, detail=refusal)
 
     # ------------------------------------------------------------ connection

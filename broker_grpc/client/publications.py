@@ -24,6 +24,7 @@ class Publications:
         self._id_prefix = id_prefix
         self._sequence = 0
         self._buffer: deque[Waiting] = deque()
+        self.waiting_bytes = 0  # payloads in the buffer
         self._window = DuplicateWindow(client.options.window)
         self.published = 0
         self.delivered = 0
@@ -70,6 +71,7 @@ class Publications:
             self._drop(waiting.publication, "buffer full")
         else:
             self._buffer.append(waiting)
+            self.waiting_bytes += len(waiting.publication.payload)
 
     def flush(self) -> None:
         """Hand over what can be, in order; what cannot stays."""
@@ -77,6 +79,7 @@ class Publications:
             left: deque[Waiting] = deque()
             for waiting in self._buffer:
                 if self._ready(waiting.item):
+                    self.waiting_bytes -= len(waiting.publication.payload)
                     self._hand_over(waiting.item, waiting.publication)
                 else:
                     left.append(waiting)
@@ -102,6 +105,7 @@ class Publications:
         if gone:
             self._buffer = deque(waiting for waiting in self._buffer if waiting.item != token)
         for waiting in gone:
+            self.waiting_bytes -= len(waiting.publication.payload)
             self._drop(waiting.publication, reason)
 
     def _drop(self, publication: Publication, reason: str) -> None:

@@ -52,6 +52,10 @@ class ClientRuntime(Runtime, Generic[M]):
         return sum(session.queued for session in self.sessions.values())
 
     @property
+    def queued_bytes(self) -> int:
+        return sum(session.queued_bytes for session in self.sessions.values())
+
+    @property
     def refusal(self) -> str:
         """What a broker said when it last refused our hello; empty = none did."""
         return self._dialler.refusal

@@ -41,6 +41,7 @@ class BrokerProcessConfig(msgspec.Struct, omit_defaults=True, forbid_unknown_fie
     sample_every_us: int = 0
     counting: Counting | None = None  # what the event log counts instead of telling it
     tls: Tls | None = None
+    control_secret: str = ""  # file with the secret that opens the control service where there is no TLS
 
 
 def options_of(config: BrokerProcessConfig) -> BrokerOptions:

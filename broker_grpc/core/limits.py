@@ -19,6 +19,7 @@ class Limits(msgspec.Struct, frozen=True):
     redial_max_us: int = 5_000_000
     hello_timeout_us: int = 5_000_000
     log_flush_us: int = 1_000_000  # a logged event reaches the file within this time
+    control_service: bool = False  # status, drain and shutdown over gRPC, for who shows secret or role
     accept_unknown_brokers: bool = False  # links from brokers that the configuration does not name
 
 

@@ -19,7 +19,7 @@ from broker_grpc.core.monitor import Monitor, Sampler
 from broker_grpc.core.options import BrokerOptions, check_changes
 from broker_grpc.core.outbox import Outbox, id_of
 from broker_grpc.core.queues import OutputQueue
-from broker_grpc.core.senders import check_published, check_sender
+from broker_grpc.core.senders import check_own_name, check_published, check_sender
 from broker_grpc.core.station import Station
 from broker_grpc.core.timed import Parts, Timed, earliest_us, run_due
 from broker_grpc.errors import BrokerError, ProtocolError
@@ -37,7 +37,7 @@ from broker_grpc.machine import (
     Stimulus,
 )
 from protos.body import Body, Envelope
-from protos.client_messages import Publication
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.core_messages import Ack, Heartbeat, HeartbeatAnswer, Hello, Probe, ProbeAnswer, Refusal
 from protos.envelope import TYPE_OF, encoded_size
 from protos.records import LogEvent
@@ -180,6 +180,8 @@ class Node(Hooks):
         try:
             if self.checks_senders:
                 check_sender(peer.kind, body)
+            if peer.kind == "client" and isinstance(body, Advertisement | Subscription):
+                check_own_name(source, body)
             self._act(peer, envelope, body)
         except BrokerError as error:
             self._outbox.refuse(peer.name, error.reason, str(error), envelope.request, id_of(body))

@@ -44,6 +44,10 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     redial_max_us: Annotated[Positive, Meta(description="longest wait between two dials")] = 5_000_000
     hello_timeout_us: Annotated[Positive, Meta(description="patience for the first message")] = 5_000_000
     log_flush_us: Annotated[Positive, Meta(description="a logged event is in the file by then")] = 1_000_000
+    control_service: Annotated[
+        bool,
+        Meta(description="status, drain, shutdown over gRPC, for who has the secret or role"),
+    ] = False
     accept_unknown_brokers: Annotated[bool, Meta(description="links from brokers not configured")] = False
     # heartbeats
     heartbeat_interval_us: Annotated[NonNegative, Meta(description="between two heartbeats, 0 = off")] = 0

@@ -1,4 +1,4 @@
-"""Who may say what: messages that only brokers, or only clients, send, and publications in one's own name."""
+"""Who may say what: messages that only brokers, or only clients, send, and all of it in one's own name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.machine import PeerKind
 from protos.bodies import SENDER_OF
 from protos.body import Body
-from protos.client_messages import Publication
+from protos.client_messages import Advertisement, Publication, Subscription
 from protos.envelope import TYPE_OF
 
 
@@ -16,6 +16,12 @@ def check_sender(sender: PeerKind, body: Body) -> None:
     kind = body.__class__
     if SENDER_OF[kind] not in ("anyone", sender):
         raise ProtocolError(f"a {sender} does not send a {TYPE_OF[kind]}")
+
+
+def check_own_name(client: str, wish: Advertisement | Subscription) -> None:
+    """Raises ProtocolError for what a client asks in the name of another; no name is its own."""
+    if wish.client and wish.client != client:
+        raise ProtocolError(f"{client} asks for a {TYPE_OF[wish.__class__]} in the name of {wish.client!r}")
 
 
 def check_published(client: str, publication: Publication) -> None:

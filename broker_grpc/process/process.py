@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from broker_grpc.core.config import addresses_of
-from broker_grpc.core.limits import SERVER_GRACE_US, limits_from
+from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
 from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import Effect, Instructed, Machine, OverlayChanged
 from broker_grpc.process.client_gate import ClientGate
 from broker_grpc.process.clock import RunClock, is_virtual
 from broker_grpc.process.control import ControlLine, Request
+from broker_grpc.process.control_guard import ControlGuard
 from broker_grpc.process.dialler import Dialler
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.eventloop import run, told_defect
@@ -59,6 +60,8 @@ class BrokerProcess:
         self._loop = asyncio.get_running_loop()
         self._tls = TlsFiles(**tls_fields(config.tls)) if config.tls else None
         limits = limits_from(config.options)
+        guarded = self._tls is not None
+        self._guard = ControlGuard(guarded, config.control_secret) if limits.control_service else None
         clock = RunClock(config.epoch_offset_us or None)
         events = config.events or os.devnull
         self.log = EventLog(
@@ -93,8 +96,8 @@ class BrokerProcess:
 
     async def _start(self) -> None:
         config = self.config
-        handlers = service_handlers(self._links, self._clients, self)
-        self._server = bind(config.listen, handlers, self.runtime.limits.max_message_bytes, self._tls)
+        handlers = service_handlers(self._links, self._clients, self, self._guard)
+        self._server = bind(config.listen, handlers, self.runtime.limits, self._tls)
         await self._server.start()
         self.log.write(LogEvent(kind="STARTED", detail=f"incarnation {config.incarnation}"))
         self.log.flush()  # a broker killed in its first second has been there all the same
@@ -203,11 +206,11 @@ class BrokerProcess:
             self.shut_down()
 
 
-def bind(address: str, handlers: Sequence[Any], max_message_bytes: int, tls: TlsFiles | None) -> Any:
+def bind(address: str, handlers: Sequence[Any], limits: Limits, tls: TlsFiles | None) -> Any:
     if tls is None and _means_all_addresses(address):
         raise CannotListen(f"{address!r}: without TLS a broker listens only on an address of its own")
     try:
-        return new_server(address, handlers, max_message_bytes, tls)
+        return new_server(address, handlers, limits, tls)
     except RuntimeError as error:
         raise CannotListen(f"cannot listen on {address}: {error}") from None
 

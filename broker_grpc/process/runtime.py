@@ -61,6 +61,7 @@ class Runtime:
         self.dropped = 0
         self.unsent: Counter[str] = Counter()  # by the kind of the record that was not written for it
         self.on_link: Callable[[str, bool], None] = lambda peer, up: None
+        self.on_detached: Callable[[Session], None] = lambda session: None  # it may have messages left
         self.on_effect: Callable[[Effect], None] = lambda effect: None  # what only the owner understands
         self.stopwatch: Stopwatch | None = None  # where work is measured by the clock
         self.on_handled: Callable[[], None] | None = None  # after every stimulus
@@ -78,6 +79,8 @@ class Runtime:
             self.detach(older, "replaced by a newer stream")
             older.close("replaced by a newer stream")
         self.sessions[session.peer] = session
+        if session.kind == "client":
+            session.notice = lambda count: self._dropped_notice(session.peer, count)
         if self.stopwatch is not None:
             session.on_sent = self.stopwatch.sent
         self.feed(PeerUp(session.peer, session.kind, session.incarnation))
@@ -88,6 +91,7 @@ class Runtime:
         if self.sessions.get(session.peer) is not session:
             return
         del self.sessions[session.peer]
+        self.on_detached(session)
         self.feed(PeerDown(session.peer, reason))
         if session.kind == "broker":
             self.on_link(session.peer, False)
@@ -114,6 +118,13 @@ class Runtime:
         """Say no to one message that the machine would not take; the stream stays up."""
         session.send(encode(Envelope(Refusal(reason, detail), 0, request, VERSION)))
         self.log.write(LogEvent(kind="REFUSED", peer=session.peer, detail=f"{reason}: {detail}"))
+
+    def _dropped_notice(self, peer: str, count: int) -> bytes:
+        """Tells a client that it missed publications because it did not read."""
+        detail = f"{count} publications for you did not fit into the output queue"
+        data = encode(Envelope(Refusal("dropped", detail), 0, 0, VERSION))
+        self.log.write(LogEvent(kind="SENT", type="refusal", peer=peer, bytes=len(data), detail=detail))
+        return data
 
     # ------------------------------------------------------------ the machine
 

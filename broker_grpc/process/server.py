@@ -1,4 +1,4 @@
-"""The gRPC services of a broker process: Overlay, PubSub and Control."""
+"""The gRPC services of a broker process: Overlay, PubSub and, where it is asked for, Control."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from broker_grpc.process.client_gate import ClientGate
+from broker_grpc.process.control_guard import ControlGuard
 from broker_grpc.process.link_gate import LinkGate
 from protos import broker_pb2 as pb
 
@@ -25,19 +26,24 @@ class Controlled(Protocol):
     def shut_down(self) -> None: ...
 
 
-def service_handlers(links: LinkGate, clients: ClientGate, process: Controlled) -> Sequence[Any]:
-    return [
+def service_handlers(
+    links: LinkGate, clients: ClientGate, process: Controlled, guard: ControlGuard | None
+) -> Sequence[Any]:
+    """Without a guard there is no Control service."""
+    handlers = [
         _service("testbed.broker.Overlay", {"Link": grpc.stream_stream_rpc_method_handler(links.accept)}),
         _service("testbed.broker.PubSub", {"Connect": grpc.stream_stream_rpc_method_handler(clients.accept)}),
-        _service("testbed.broker.Control", _control(process)),
     ]
+    if guard is not None:
+        handlers.append(_service("testbed.broker.Control", _control(process, guard)))
+    return handlers
 
 
 def _service(name: str, methods: dict[str, Any]) -> Any:
     return grpc.method_handlers_generic_handler(name, methods)
 
 
-def _control(process: Controlled) -> dict[str, Any]:
+def _control(process: Controlled, guard: ControlGuard) -> dict[str, Any]:
     async def status(_request: Any, _context: Any) -> Any:
         return status_answer(process.status())
 
@@ -50,15 +56,20 @@ def _control(process: Controlled) -> dict[str, Any]:
         return pb.ShutdownAnswer()
 
     return {
-        "Status": _unary(status, pb.StatusRequest),
-        "Drain": _unary(drain, pb.DrainRequest),
-        "Shutdown": _unary(shut_down, pb.ShutdownRequest),
+        "Status": _unary(status, pb.StatusRequest, guard),
+        "Drain": _unary(drain, pb.DrainRequest, guard),
+        "Shutdown": _unary(shut_down, pb.ShutdownRequest, guard),
     }
 
 
-def _unary(handler: Handler, request: Any) -> Any:
+def _unary(handler: Handler, request: Any, guard: ControlGuard) -> Any:
+    async def guarded(message: Any, context: Any) -> Any:
+        if not guard.admits(context):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "neither the run's secret nor the role")
+        return await handler(message, context)
+
     return grpc.unary_unary_rpc_method_handler(
-        handler, request_deserializer=request.FromString, response_serializer=_serialize
+        guarded, request_deserializer=request.FromString, response_serializer=_serialize
     )
 
 

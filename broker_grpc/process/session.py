@@ -1,6 +1,7 @@
 """One live stream with a peer, and the bounded queue of what waits to be sent on it.
 
-A peer that does not read fills its own queue and nothing else: what does not fit is dropped and counted.
+A peer that does not read fills its own queue and nothing else: what does not fit is dropped and counted, and
+the peer is told how many as soon as it reads again.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class Session:
         self._max_bytes = limits.output_queue_bytes
         self._queue: deque[bytes] = deque()
         self._bytes = 0
+        self._untold = 0  # dropped, and the peer does not know it yet
+        self.notice: Callable[[int], bytes] | None = None  # how the peer is told of so many; None = it is not
         self.ended = asyncio.Event()
         self.on_sent: Callable[[str, int, int], None] | None = None  # peer, bytes, time in the queue in us
         self._since: deque[int] = deque()  # when each message was queued, if someone wants to know
@@ -40,6 +43,14 @@ class Session:
         """Messages accepted and not yet given to gRPC."""
         return len(self._queue)
 
+    @property
+    def queued_bytes(self) -> int:
+        return self._bytes
+
+    def left(self) -> list[bytes]:
+        """What was accepted and never given to gRPC; of the first it is not known."""
+        return list(self._queue)
+
     def send(self, data: bytes, droppable: bool = True) -> bool:
         """Queue a message; False when the queue is full and the message is dropped.
 
@@ -50,6 +61,7 @@ class Session:
         room = 1 if droppable else 2
         if len(queue) >= self._max_messages * room or self._bytes + len(data) > self._max_bytes * room:
             self.dropped += 1
+            self._untold += 1
             return False
         queue.append(data)
         if self.on_sent is not None:
@@ -73,6 +85,8 @@ class Session:
                     if self._since and self.on_sent is not None:
                         waited = time.perf_counter_ns() - self._since.popleft()
                         self.on_sent(self.peer, size, waited // 1000)
+                    if self._untold and self.notice is not None:
+                        self._tell_dropped(self.notice)
                 self._tell_idle()
                 self._work = loop.create_future()
                 await self._work
@@ -82,6 +96,11 @@ class Session:
             self._work = None
             self._writer_gone = True
             self._tell_idle()
+
+    def _tell_dropped(self, notice: Callable[[int], bytes]) -> None:
+        """Behind what is queued: that is where the gap is."""
+        if self.send(notice(self._untold)):
+            self._untold = 0
 
     def _tell_idle(self) -> None:
         for waiter in self._idle:

@@ -17,6 +17,7 @@ import msgspec
 from broker_grpc.errors import BrokerError
 
 DAYS = "30"
+CONTROL_ROLE = "testbed:role:control"  # in a certificate: its holder may give orders to brokers
 
 
 class TlsError(BrokerError):
@@ -54,14 +55,17 @@ class Authority:
         _openssl(["req", "-x509", "-new", *files, "-days", DAYS, "-subj", f"/CN={name}", *extensions])
         return authority
 
-    def issue(self, holder: str, addresses: Sequence[str] = (), also: Sequence[str] = ()) -> TlsFiles:
+    def issue(
+        self, holder: str, addresses: Sequence[str] = (), also: Sequence[str] = (), roles: Sequence[str] = ()
+    ) -> TlsFiles:
         """Key and certificate of one process, in the authority's folder.
 
-        `also`: more ids that it may use, for a process that runs many clients.
+        `also`: more ids that it may use, for a process that runs many clients. `roles`: CONTROL_ROLE.
         """
         key, cert = self.folder / f"{holder}.key", self.folder / f"{holder}.pem"
         request, extensions = self.folder / f"{holder}.csr", self.folder / f"{holder}.ext"
         names = [f"DNS:{name}" for name in (holder, *also)] + [f"IP:{address}" for address in addresses]
+        names += [f"URI:{role}" for role in roles]
         extensions.write_text(
             f"subjectAltName={','.join(names)}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:FALSE\n"
         )

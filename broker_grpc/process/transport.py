@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import grpc
 import grpc.aio
 
+from broker_grpc.core.limits import Limits
 from broker_grpc.process.tls import TlsFiles, channel_credentials, server_credentials
 
 LINK = "/testbed.broker.Overlay/Link"
@@ -90,9 +91,14 @@ class AcceptedStream:
         return address_of(self._context.peer())
 
     def identities(self) -> Sequence[str]:
-        context = self._context.auth_context()
-        names = [*context.get("x509_common_name", ()), *context.get("x509_subject_alternative_name", ())]
-        return [name.decode() for name in names]
+        return identities_of(self._context)
+
+
+def identities_of(context: Any) -> list[str]:
+    """Names and roles in the certificate of a call's other end; empty without TLS."""
+    auth = context.auth_context()
+    names = [*auth.get("x509_common_name", ()), *auth.get("x509_subject_alternative_name", ())]
+    return [name.decode() for name in names]
 
 
 class DialledStream:
@@ -157,9 +163,20 @@ def open_channel(
     return grpc.aio.secure_channel(address, channel_credentials(tls), options=chosen)
 
 
-def new_server(address: str, handlers: Sequence[Any], max_message_bytes: int, tls: TlsFiles | None) -> Any:
-    """A grpc.aio server bound to exactly this address. RuntimeError when that is not possible."""
-    server = grpc.aio.server(options=options(max_message_bytes))
+def new_server(address: str, handlers: Sequence[Any], limits: Limits, tls: TlsFiles | None) -> Any:
+    """A grpc.aio server bound to exactly this address. RuntimeError when that is not possible.
+
+    A connection on which nothing is said, not even HTTP/2, or no call is open, ends when the patience for a
+    hello does: who only connects holds nothing for long.
+    """
+    patience_ms = max(1, limits.hello_timeout_us // 1000)
+    server = grpc.aio.server(
+        options=[
+            *options(limits.max_message_bytes),
+            ("grpc.server_handshake_timeout_ms", patience_ms),
+            ("grpc.max_connection_idle_ms", patience_ms),
+        ]
+    )
     server.add_generic_rpc_handlers(tuple(handlers))
     if tls is None:
         server.add_insecure_port(address)

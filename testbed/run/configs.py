@@ -44,6 +44,11 @@ def counting_of(plan: Plan) -> Counting | None:
     return Counting(detail.counted, plan.sample_every_us, brokers, detail.journeys, plan.seed)
 
 
+def serves_control(plan: Plan) -> bool:
+    """Whether a broker of the plan takes orders over gRPC."""
+    return any(broker.options.get("control_service") for broker in plan.brokers)
+
+
 class BrokerConfigs:
     """What a plan's brokers are told, the same by every engine; the plan is read once."""
 
@@ -70,6 +75,7 @@ class BrokerConfigs:
         events: str = "",
         epoch_offset_us: int = 0,
         tls: Mapping[str, str] | None = None,
+        control_secret: str = "",
     ) -> BrokerProcessConfig:
         """What follows the incarnation only a real process has."""
         broker = self._brokers[id_]
@@ -87,6 +93,7 @@ class BrokerConfigs:
             sample_every_us=self._plan.sample_every_us,
             counting=self._counting,
             tls=Tls(**tls) if tls else None,
+            control_secret=control_secret,
         )
 
 

@@ -15,6 +15,8 @@ results/<experiment>/latest -> <run>
 
 from __future__ import annotations
 
+import os
+import secrets
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +85,15 @@ class RunFolder:
     @property
     def tables(self) -> Path:
         return self.path / "tables"
+
+    @property
+    def control_secret(self) -> Path:
+        """Opens the brokers' control service, where the plan asks for it, as long as the run lasts."""
+        return self.path / "control.secret"
+
+    def write_control_secret(self) -> None:
+        with open(os.open(self.control_secret, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_hex(16))
 
     def create(self) -> None:
         for folder in (self.events, self.probes, self.controller, self.pcap, self.logs):

@@ -247,6 +247,8 @@ def predicate(attribute="class", operator=Operator.EQ, value="A") -> Predicate:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        (Subscription("", "d", (predicate(),)), "protocol"),
+        (Advertisement("", "d", (predicate(),)), "protocol"),
         (Subscription("", "", ()), "bad_content"),
         (Subscription("", "", (predicate(value=float("nan")),)), "bad_content"),
         (Subscription("", "", (predicate(operator=Operator.OPERATOR_UNKNOWN),)), "bad_content"),

@@ -183,9 +183,8 @@ def test_the_plan_knows_the_names_parameters_and_overlays_of_a_package(tmp_path:
     file.write_text(RING.format(patience=0))
     bad = verb(tmp_path, "validate", str(file))
     assert bad.returncode == 2
-    assert (
-        "algorithm gossip, parameter patience_us: expected `int` >= 1; whole number; waits so long; in µs"
-        in (bad.stdout)
+    assert "parameter patience_us must be at least 1, not 0; whole number; waits so long; in µs" in (
+        bad.stdout
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from broker_grpc.client.api import Client, NotConnected, Refused
+from broker_grpc.client.api import Client, NotConnected, PublicationsLost, Refused
 from broker_grpc.errors import LanguageError, LimitExceeded
 from broker_grpc.process.clock import RunClock
 from protos.records import LogEvent
@@ -49,7 +51,7 @@ async def test_bad_content_and_refusals_are_errors_of_the_call(chain: Overlay) -
             await alice.subscribe("[price,>,10]")
         with pytest.raises(LanguageError):
             await alice.publish("[class,'STOCK'],[price,>,1]")
-        with pytest.raises(LimitExceeded, match="2000000 bytes"):
+        with pytest.raises(LimitExceeded, match="at most 1048576"):
             await alice.publish("[class,'STOCK']", payload=bytes(2_000_000))
         many = "[class,eq,'STOCK']," + ",".join(f"[a{n},>,1]" for n in range(63))
         held = await alice.subscribe(many)
@@ -183,6 +185,52 @@ async def test_everything_published_before_close_arrives(chain: Overlay) -> None
         got = [await asyncio.wait_for(anext(bob), PATIENCE_S) for _ in range(3000)]
         assert [n.attributes["number"] for n in got] == list(range(3000))
         assert bob.missed == 0
+
+
+async def test_large_publications_all_arrive(chain: Overlay) -> None:
+    """30 MB: more than a session's queue holds, in fewer messages than it holds."""
+    async with Client(chain[1].address, id="alice") as alice:
+        for number in range(1500):
+            await alice.publish({"class": "X", "number": number}, payload=bytes(20_000))
+    await chain[1].wait_for(publications=1500)
+
+
+async def test_what_a_connection_takes_with_it_is_told(tmp_path: Path) -> None:
+    """The broker is stopped, so that nothing is read, and then killed."""
+    overlay = await Overlay(tmp_path, 1, []).start()
+    alice = await Client(overlay[1].address, id="alice").__aenter__()
+    alice._timeout_s = 0.5  # patience for a connection, once there was one
+    os.kill(overlay[1].process.pid, signal.SIGSTOP)
+    sent: list[str] = []
+
+    async def publish_on() -> None:
+        while True:
+            async with asyncio.timeout(1):
+                sent.append(await alice.publish({"class": "X"}, payload=bytes(100_000)))
+
+    with pytest.raises(TimeoutError):
+        await publish_on()
+    taken = len(sent)
+    assert taken * 100_000 < 16 << 20, "a broker that reads nothing costs bounded memory"
+    overlay[1].kill()
+    async with asyncio.timeout(PATIENCE_S):
+        while alice.connected:
+            await asyncio.sleep(0.02)
+    with pytest.raises(PublicationsLost) as lost:
+        await alice.publish({"class": "X"})
+    assert 0 < lost.value.count <= taken
+    with pytest.raises(NotConnected, match="nothing takes them"):
+        await publish_on()
+    kept = len(sent) - taken
+    with pytest.raises(PublicationsLost) as lost:
+        await alice.close()
+    assert lost.value.count == kept > 0
+
+
+async def test_more_than_a_broker_takes_is_an_error(chain: Overlay) -> None:
+    async with Client(chain[1].address, id="alice") as alice:
+        with pytest.raises(LimitExceeded, match="at most 1048576"):
+            await alice.publish({"class": "X", "text": "x" * 600_000}, payload=bytes(600_000))
 
 
 async def test_a_restarted_broker_finds_its_clients_again(tmp_path: Path, chain: Overlay) -> None:

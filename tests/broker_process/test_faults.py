@@ -14,7 +14,7 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.process.transport import LINK, StreamLost
 from protos.client_messages import Subscription
 from protos.contentbased_messages import DiscoveryRequest
-from protos.core_messages import Ack
+from protos.core_messages import Ack, Refusal
 from protos.records import LogEvent
 from tests.broker_process.broker_nodes import PATIENCE_S, Poker
 from tests.broker_process.overlay import Overlay, check_deliveries
@@ -100,6 +100,10 @@ async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> Non
             if number % 20 == 19:  # bob keeps up, however busy the machine is
                 for due in range(number - 19, number + 1):
                     assert (await asyncio.wait_for(anext(bob), PATIENCE_S)).attributes["n"] == due
+    told = ""
+    while not told:  # it reads at last, and is told what it missed
+        body = (await deaf.receive()).body
+        told = body.detail if isinstance(body, Refusal) else ""
     await deaf.close()
     status = overlay[2].status()
     overlay.stop()
@@ -109,6 +113,7 @@ async def test_a_deaf_subscriber_costs_the_others_nothing(tmp_path: Path) -> Non
     assert {event.peer for event in dropped} == {"deaf"}
     assert overlay[1].logged("DROPPED") == []
     notified = [event for event in overlay[2].logged("NOTIFIED") if event.peer == "deaf"]
+    assert told == f"{len(dropped)} publications for you did not fit into the output queue"
     assert len(notified) + len(dropped) == 2000, "a message that was dropped was not sent"
     assert status["deliveries"] == 2000 + len(notified)
 

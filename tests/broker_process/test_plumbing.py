@@ -24,7 +24,6 @@ from broker_grpc.process.handshake import hello
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.session import Session
 from broker_grpc.process.transport import LINK, StreamLost
-from protos import broker_pb2 as pb
 from protos.body import Envelope
 from protos.client_messages import Publication, Subscription
 from protos.content_messages import Operator, Predicate
@@ -32,6 +31,9 @@ from protos.core_messages import Ack, Refusal
 from protos.envelope import VERSION, encode
 from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
 from tests.broker_process.flood_machine import FloodMachine
+from tests.broker_process.orders import Orders
+
+SECRET = "a secret of this test"
 
 
 @pytest.fixture
@@ -427,27 +429,59 @@ def test_the_loop_waits_for_less_than_a_millisecond() -> None:
 # ---------------------------------------------------------------- control
 
 
-async def test_the_control_service(broker: BrokerNode, poker: Poker) -> None:
-    channel = grpc.aio.insecure_channel(broker.address)
-    service = "/testbed.broker.Control/"
+@pytest.fixture
+def ordered(tmp_path: Path) -> Iterator[BrokerNode]:
+    """A broker with a control service, for who knows the secret."""
+    node = BrokerNode(tmp_path, "B1", options={"control_service": True})
+    (tmp_path / "secret").write_text(SECRET)
+    node.config["control_secret"] = str(tmp_path / "secret")
+    yield node.start()
+    if node.process.poll() is None:
+        node.stop()
 
-    async def call(name: str, request: Any, answer: Any) -> Any:
-        return await channel.unary_unary(
-            service + name,
-            request_serializer=type(request).SerializeToString,
-            response_deserializer=answer.FromString,
-        )(request)
 
-    status = await call("Status", pb.StatusRequest(), pb.StatusAnswer)
+async def code_of(call: Any) -> Any:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await call
+    return refused.value.code()
+
+
+async def test_without_the_option_there_is_no_control_service(broker: BrokerNode) -> None:
+    async with Orders(broker.address, SECRET) as orders:
+        assert await code_of(orders.shut_down()) == grpc.StatusCode.UNIMPLEMENTED
+    assert broker.status()["broker"] == "B1"
+
+
+async def test_nobody_gives_orders_without_the_secret(ordered: BrokerNode) -> None:
+    for wrong in ("", SECRET[:-1], SECRET + "x"):
+        async with Orders(ordered.address, wrong) as orders:
+            for order in (orders.status, orders.drain, orders.shut_down):
+                assert await code_of(order()) == grpc.StatusCode.PERMISSION_DENIED
+    assert (ordered.status()["broker"], ordered.status()["draining"]) == ("B1", False)
+
+
+def test_a_control_service_without_a_guard_does_not_start(tmp_path: Path) -> None:
+    open_to_all = BrokerNode(tmp_path, "B1", options={"control_service": True}, flood=False)
+    with pytest.raises(AssertionError, match="control_service without TLS needs `control_secret`"):
+        open_to_all.start()
+
+
+async def test_the_control_service(ordered: BrokerNode) -> None:
+    broker = ordered
+    poker = await Poker(broker.address, "alice").greet()
+    await broker.wait_for(clients=1)
+    orders = Orders(broker.address, SECRET)
+    status = await orders.status()
     assert (status.broker, status.clients, status.draining) == ("B1", 1, False)
-    drained = await call("Drain", pb.DrainRequest(timeout_us=100_000), pb.DrainAnswer)
+    drained = await orders.drain()
     assert (drained.drained, drained.left) == (True, 0)
     with pytest.raises(ProtocolError, match="draining"):
         await Poker(broker.address, "late").greet()
     await assert_alive(poker)
-    await call("Shutdown", pb.ShutdownRequest(), pb.ShutdownAnswer)
+    await orders.shut_down()
     assert broker.process.wait(10) == 0
-    await channel.close()
+    await orders.close()
+    await poker.close()
 
 
 async def test_a_taken_address_is_said_and_ends_with_code_one(broker: BrokerNode, tmp_path: Path) -> None:
@@ -455,3 +489,24 @@ async def test_a_taken_address_is_said_and_ends_with_code_one(broker: BrokerNode
     with pytest.raises(AssertionError, match="cannot listen"):
         second.start()
     assert second.process.wait(10) == 1
+
+
+# ---------------------------------------------------------------- connections on which nothing is said
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)  # and empty settings
+
+
+@pytest.mark.parametrize("said", [b"", PREFACE], ids=["nothing", "no call"])
+async def test_a_connection_on_which_nothing_is_said_ends(tmp_path: Path, said: bytes) -> None:
+    node = BrokerNode(tmp_path, "B1", options={"hello_timeout_us": 500_000}).start()
+    poker = await Poker(node.address, "alice").greet()
+    reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+    writer.write(said)
+    async with asyncio.timeout(PATIENCE_S):
+        while await reader.read(4096):
+            pass
+    writer.close()
+    await assert_alive(poker)  # who has said hello may be silent as long as he likes
+    await poker.close()
+    assert node.stop() == 0

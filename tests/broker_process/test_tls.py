@@ -7,13 +7,15 @@ import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import grpc.aio
 import pytest
 
 from broker_grpc.client.api import Client, NotConnected
 from broker_grpc.errors import ProtocolError
-from broker_grpc.process.tls import Authority, TlsError, TlsFiles, channel_credentials
+from broker_grpc.process.tls import CONTROL_ROLE, Authority, TlsError, TlsFiles, channel_credentials
 from broker_grpc.process.transport import LINK, StreamLost
 from tests.broker_process.broker_nodes import PATIENCE_S, BrokerNode, Poker
+from tests.broker_process.orders import Orders
 from tests.broker_process.overlay import Overlay
 
 
@@ -76,6 +78,23 @@ async def test_a_broker_with_the_wrong_certificate_is_not_dialled(
         ):
             pass
     impostor.stop()
+
+
+async def test_orders_need_a_role_in_the_certificate(tmp_path: Path, authority: Authority) -> None:
+    node = BrokerNode(
+        tmp_path,
+        "B1",
+        flood=False,
+        options={"control_service": True},
+        tls=authority.issue("B1", ["127.0.0.1"]),
+    ).start()
+    async with Orders(node.address, "any secret", authority.issue("alice"), "B1") as orders:
+        with pytest.raises(grpc.aio.AioRpcError, match="neither the run's secret nor the role"):
+            await orders.shut_down()
+    async with Orders(node.address, "", authority.issue("orderly", roles=[CONTROL_ROLE]), "B1") as orders:
+        assert (await orders.status()).broker == "B1"
+        await orders.shut_down()
+    assert node.process.wait(PATIENCE_S) == 0
 
 
 async def test_clear_text_does_not_reach_a_tls_broker(pair: Overlay) -> None:

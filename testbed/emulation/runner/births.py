@@ -26,13 +26,15 @@ class Births:
         self._broker_configs = configs.BrokerConfigs(plan)
         self._configs = folder.path / "processes"
         self._configs.mkdir(exist_ok=True)
+        secret = folder.control_secret
+        self._secret = str(secret) if secret.exists() else ""
 
     def broker(self, id: str) -> Birth:
         broker = self._brokers[id]
         self._incarnations[id] += 1
         events = str(self._folder.events / f"{id}.jsonl")
         config = self._broker_configs.broker_config(
-            id, self._incarnations[id], events, self._offset_us, self._tls.get(id)
+            id, self._incarnations[id], events, self._offset_us, self._tls.get(id), self._secret
         )
         return Birth(0, id, "broker", broker.node, "", self._write(id, config))
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from broker_grpc.process.tls import Authority
-from testbed.run.configs import driver_id
+from broker_grpc.process.tls import CONTROL_ROLE, Authority
+from testbed.run.configs import driver_id, serves_control
 from testbed.topology.plan import Plan
 
+ORDERLY = "orderly"  # whose certificate has the role to give orders to brokers
 VISITOR = "visitor"  # the client id under which people talk to a kept deployment
 
 
@@ -31,6 +32,9 @@ class Certificates:
         for node, clients in by_node.items():
             self._keep(authority, driver_id(node), [addresses[node]], clients)
         self._keep(authority, VISITOR, [])
+        if serves_control(plan):
+            files = authority.issue(ORDERLY, roles=[CONTROL_ROLE])
+            self.files[ORDERLY] = msgspec.to_builtins(files)
 
     def _keep(
         self, authority: Authority, holder: str, addresses: list[str], also: list[str] | None = None

@@ -27,6 +27,7 @@ from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
 from testbed.errors import explain
 from testbed.run import fidelity, stimuli
+from testbed.run.configs import serves_control
 from testbed.run.folder import RunFolder
 from testbed.run.reserve import is_full, release
 from testbed.topology.plan import Plan
@@ -144,6 +145,8 @@ class EmulatedRun:
         warm_up(self.plan)
         if self.plan.tls:
             self.certificates = Certificates(self.plan)
+        elif serves_control(self.plan):
+            self.folder.write_control_secret()
         self.reporter.say("state", state="network", phase="", detail="")
         self.network.up(self.network_progress)
         self.network.start_capture()
@@ -212,6 +215,7 @@ class EmulatedRun:
         self.attempt("taking the network down", self.network.down)
         if self.certificates is not None:
             self.certificates.remove()
+        self.folder.control_secret.unlink(missing_ok=True)
         (self.folder.path / DEPLOYMENT_FILE).unlink(missing_ok=True)
 
     def end_clients(self) -> None:
@@ -273,6 +277,7 @@ class EmulatedRun:
             self.attempt("clearing up", step)
         if self.certificates is not None:
             self.certificates.remove()
+        self.folder.control_secret.unlink(missing_ok=True)
         release(self.folder.path)
         manifest: Manifest = self.folder.read_manifest()
         manifest.status, manifest.reason = "aborted", "the runner was killed"
