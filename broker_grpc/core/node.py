@@ -181,7 +181,7 @@ class Node(Hooks):
             if self.checks_senders:
                 check_sender(peer.kind, body)
             if peer.kind == "client" and isinstance(body, Advertisement | Subscription):
-                check_own_name(source, body)
+                check_own_name(peer.name, body)
             self._act(peer, envelope, body)
         except BrokerError as error:
             self._outbox.refuse(peer.name, error.reason, str(error), envelope.request, id_of(body))
