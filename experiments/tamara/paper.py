@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from experiments.tamara import sensitivity
+from experiments.tamara import sensitivity, trees
 from experiments.tamara.claims import curves, tables
 from experiments.tamara.claims.data import Data
 from experiments.tamara.figures import all_figures
@@ -40,7 +40,8 @@ STUDY = Study(
             effort=Effort(retries=0, timeout_s=3600),
         ),
         sensitivity.PART,
+        trees.PART,
     ],
     READINGS,
-    CLAIMS,
+    [*CLAIMS, *trees.CLAIMS],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache
@@ -12,14 +13,17 @@ import pandas
 import pytest
 
 from broker_grpc.protocols.clustering.costs import PAPER
-from experiments.tamara import workload
+from broker_grpc.protocols.ring.converged import Converged
+from broker_grpc.protocols.ring.identifiers import key_of
+from broker_grpc.protocols.ring.static import members_of
+from experiments.tamara import trees, workload
 from experiments.tamara.claims.curves import CLAIMS as CURVES
 from experiments.tamara.claims.data import Data
 from experiments.tamara.claims.tables import CLAIMS as TABLES
 from experiments.tamara.claims.tables import STATED
 from experiments.tamara.curve import curve, made
 from experiments.tamara.figures import DRAWN, all_figures
-from experiments.tamara.paper import STUDY
+from experiments.tamara.paper import CLAIMS, STUDY
 from experiments.tamara.points import SCALES, of_seed
 from experiments.tamara.systems import KMEANS, SC, SCRIBE, TAMARA, k_means, placed
 from experiments.tamara.workload import MODELS, Setting, Workload, fresh, packages, shifting
@@ -133,7 +137,7 @@ def computed(point: Point, seed: int) -> dict[str, pandas.DataFrame]:
 
 def test_every_claim_finds_its_data_and_every_figure_is_drawn(tmp_path: Path) -> None:
     data = Data(*tables(), True, [])
-    verdicts = judge(STUDY.claims, data, "test", STUDY.readings)
+    verdicts = judge(CLAIMS, data, "test", STUDY.readings)
     assert [v.claim for v in verdicts if "could not be made" in v.reason] == []
     drawn = list(all_figures(data, "test"))
     assert len(drawn) == 2 * len(DRAWN)
@@ -143,7 +147,7 @@ def test_every_claim_finds_its_data_and_every_figure_is_drawn(tmp_path: Path) ->
 def test_a_claim_about_a_point_that_is_missing_is_open() -> None:
     curves, ends = tables()
     data = Data(curves, ends, True, [("packages", "M = 12 h")])
-    outcomes = {v.claim: v.outcome for v in judge(STUDY.claims, data, "test", STUDY.readings)}
+    outcomes = {v.claim: v.outcome for v in judge(CLAIMS, data, "test", STUDY.readings)}
     assert outcomes["T51-12"] == outcomes["T50"] == "unknown"
     assert outcomes["T52-2"] != "unknown"
 
@@ -188,6 +192,38 @@ def test_a_stated_number_is_met_from_both_sides(stated: float) -> None:
     ]
     data = Data(pandas.DataFrame(), pandas.DataFrame(rows), True, [])
     assert numbered("N2-average-tamara-oc").check(data).holds == (stated == 0)
+
+
+# ---------------------------------------------------------------- trees
+
+
+def test_a_tree_is_the_union_of_routes_and_batching_counts_a_parent_once() -> None:
+    ring = Converged(members_of(trees.peer_of(u) for u in range(40)), trees.PASTRY)
+    wanted = [trees.Channel(key_of(f"topic {t}"), 0.5, list(range(t, 40, 2))) for t in range(4)]
+    forest = trees.Forest(ring, wanted)
+    for channel, edges in zip(wanted, forest.trees, strict=True):
+        routes = [ring.route(trees.peer_of(user), channel.key) for user in channel.subscribers]
+        assert edges == {pair for route in routes for pair in itertools.pairwise(route)}
+    assert forest.keep_alives() == sum(map(len, forest.trees))
+    twice = trees.Forest(ring, [*wanted, *wanted])
+    assert twice.keep_alives() == 2 * forest.keep_alives()
+    assert twice.batched() == forest.batched() <= forest.keep_alives()
+    cluster = trees.Channel(key_of("cluster"), 1.0, [1, 2, 3], [channel.key for channel in wanted])
+    more = trees.Forest(ring, [*wanted, cluster])
+    assert more.keep_alives() == forest.keep_alives() + len(more.trees[-1]) + 4
+
+
+def test_the_saving_over_trees_can_be_a_loss() -> None:
+    rows = [
+        {"model": m, "seed": s, "system": k, "keep_alives": a, "batched": b, "dissemination": 10.0 + s}
+        for m in MODELS
+        for s in (1, 2, 3)
+        for k, a, b in ((SCRIBE, 100, 30), (TAMARA, 20, 40))
+    ]
+    outcomes = {v.claim: v.outcome for v in judge(trees.CLAIMS, pandas.DataFrame(rows), "test")}
+    assert set(outcomes.values()) == {"pass", "fail"}
+    assert outcomes["B1-average"] == "pass"
+    assert outcomes["B2-average"] == "fail"
 
 
 def test_ids_are_told_apart_and_every_number_of_tables_2_and_3_is_judged() -> None:
