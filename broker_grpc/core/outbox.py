@@ -101,8 +101,7 @@ class Outbox:
                 return self.give_up(peer, envelope, "output queue full")
             return self.queue.put(self.now_us, name, envelope, size, peer)
         self.effects.append(Send(name, envelope))
-        kind = "FORWARDED" if body.__class__ is Publication and peer.kind == "broker" else "SENT"
-        self._log_sent(kind, name, envelope, size)
+        self._log_sent("SENT", name, envelope, size)
 
     def _log_sent(self, kind: str, peer: str, envelope: Envelope, size: int, sending_us: int = 0) -> None:
         body = envelope.body
