@@ -99,6 +99,20 @@ class Publication(Body, gc=False):
     __hash__ = None
 
 
+class Redirect(Body, gc=False):
+    type: ClassVar[str] = "redirect"
+    settles: ClassVar[bool] = True
+    broker: str = ""
+    address: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not Redirect:
+            return NotImplemented
+        return self.broker == other.broker and self.address == other.address
+
+    __hash__ = None
+
+
 def advertisement_to_pb(v: Advertisement) -> Any:
     p = pb.Advertisement()
     if v.id:
@@ -289,6 +303,31 @@ def publication_size(v: Publication) -> int:
     return size
 
 
+def redirect_to_pb(v: Redirect) -> Any:
+    p = pb.Redirect()
+    if v.broker:
+        p.broker = v.broker
+    if v.address:
+        p.address = v.address
+    return p
+
+
+def redirect_from_pb(p: Any) -> Redirect:
+    return Redirect(
+        broker=p.broker,
+        address=p.address,
+    )
+
+
+def redirect_size(v: Redirect) -> int:
+    size = 0
+    if v.broker:
+        size += 1 + size_of_text(v.broker)
+    if v.address:
+        size += 1 + size_of_text(v.address)
+    return size
+
+
 BODIES = (
     BodyType(Advertisement, 16, "client", "anyone", "routing",
              advertisement_to_pb, advertisement_from_pb, pb.Advertisement.FromString, advertisement_size),
@@ -300,4 +339,6 @@ BODIES = (
              unadvertisement_to_pb, unadvertisement_from_pb, pb.Unadvertisement.FromString, unadvertisement_size),
     BodyType(Unsubscription, 20, "client", "anyone", "routing",
              unsubscription_to_pb, unsubscription_from_pb, pb.Unsubscription.FromString, unsubscription_size),
+    BodyType(Redirect, 93, "client", "broker", "handover",
+             redirect_to_pb, redirect_from_pb, pb.Redirect.FromString, redirect_size),
 )

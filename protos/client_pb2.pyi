@@ -77,3 +77,11 @@ class Publication(_message.Message):
     plane: int
     leg: int
     def __init__(self, id: _Optional[str] = ..., publisher: _Optional[str] = ..., advertisement: _Optional[str] = ..., published_us: _Optional[int] = ..., attributes: _Optional[_Mapping[str, _content_pb2.Value]] = ..., payload: _Optional[bytes] = ..., trace: _Optional[_Union[Trace, _Mapping]] = ..., plane: _Optional[int] = ..., leg: _Optional[int] = ...) -> None: ...
+
+class Redirect(_message.Message):
+    __slots__ = ("broker", "address")
+    BROKER_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    broker: str
+    address: str
+    def __init__(self, broker: _Optional[str] = ..., address: _Optional[str] = ...) -> None: ...

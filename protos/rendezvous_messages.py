@@ -93,20 +93,6 @@ class TreeHeartbeat(Body, gc=False):
     __hash__ = None
 
 
-class Redirect(Body, gc=False):
-    type: ClassVar[str] = "redirect"
-    settles: ClassVar[bool] = True
-    broker: str = ""
-    address: str = ""
-
-    def __eq__(self, other: object) -> bool:
-        if other.__class__ is not Redirect:
-            return NotImplemented
-        return self.broker == other.broker and self.address == other.address
-
-    __hash__ = None
-
-
 class TreeHandover(Body, gc=False):
     type: ClassVar[str] = "tree_handover"
     settles: ClassVar[bool] = True
@@ -300,31 +286,6 @@ def tree_heartbeat_size(v: TreeHeartbeat) -> int:
     return size
 
 
-def redirect_to_pb(v: Redirect) -> Any:
-    p = pb.Redirect()
-    if v.broker:
-        p.broker = v.broker
-    if v.address:
-        p.address = v.address
-    return p
-
-
-def redirect_from_pb(p: Any) -> Redirect:
-    return Redirect(
-        broker=p.broker,
-        address=p.address,
-    )
-
-
-def redirect_size(v: Redirect) -> int:
-    size = 0
-    if v.broker:
-        size += 1 + size_of_text(v.broker)
-    if v.address:
-        size += 1 + size_of_text(v.address)
-    return size
-
-
 def tree_handover_to_pb(v: TreeHandover) -> Any:
     p = pb.TreeHandover()
     if v.plane:
@@ -391,8 +352,6 @@ BODIES = (
              tree_detach_to_pb, tree_detach_from_pb, pb.TreeDetach.FromString, tree_detach_size),
     BodyType(TreeHeartbeat, 92, "rendezvous", "broker", "heartbeat",
              tree_heartbeat_to_pb, tree_heartbeat_from_pb, pb.TreeHeartbeat.FromString, tree_heartbeat_size),
-    BodyType(Redirect, 93, "rendezvous", "broker", "handover",
-             redirect_to_pb, redirect_from_pb, pb.Redirect.FromString, redirect_size),
     BodyType(TreeHandover, 94, "rendezvous", "broker", "tree",
              tree_handover_to_pb, tree_handover_from_pb, pb.TreeHandover.FromString, tree_handover_size),
     BodyType(TreePrune, 95, "rendezvous", "broker", "tree",

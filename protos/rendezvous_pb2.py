@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17protos/rendezvous.proto\x12\x12testbed.rendezvous\"K\n\x08TreeJoin\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\x12\x11\n\tmember_id\x18\x04 \x01(\x04\"M\n\nTreeAttach\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\x12\x11\n\tmember_id\x18\x04 \x01(\x04\"L\n\tTreeLeave\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\x12\x11\n\tmember_id\x18\x04 \x01(\x04\":\n\nTreeDetach\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\":\n\rTreeHeartbeat\x12\r\n\x05plane\x18\x01 \x01(\r\x12\x0e\n\x06topics\x18\x02 \x03(\t\x12\n\n\x02up\x18\x03 \x01(\x08\"+\n\x08Redirect\x12\x0e\n\x06\x62roker\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\"<\n\x0cTreeHandover\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06parent\x18\x03 \x01(\t\")\n\tTreePrune\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17protos/rendezvous.proto\x12\x12testbed.rendezvous\"K\n\x08TreeJoin\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\x12\x11\n\tmember_id\x18\x04 \x01(\x04\"M\n\nTreeAttach\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\x12\x11\n\tmember_id\x18\x04 \x01(\x04\"L\n\tTreeLeave\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\x12\x11\n\tmember_id\x18\x04 \x01(\x04\":\n\nTreeDetach\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06member\x18\x03 \x01(\t\":\n\rTreeHeartbeat\x12\r\n\x05plane\x18\x01 \x01(\r\x12\x0e\n\x06topics\x18\x02 \x03(\t\x12\n\n\x02up\x18\x03 \x01(\x08\"<\n\x0cTreeHandover\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\t\x12\x0e\n\x06parent\x18\x03 \x01(\t\")\n\tTreePrune\x12\r\n\x05plane\x18\x01 \x01(\r\x12\r\n\x05topic\x18\x02 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,10 +41,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TREEDETACH']._serialized_end=339
   _globals['_TREEHEARTBEAT']._serialized_start=341
   _globals['_TREEHEARTBEAT']._serialized_end=399
-  _globals['_REDIRECT']._serialized_start=401
-  _globals['_REDIRECT']._serialized_end=444
-  _globals['_TREEHANDOVER']._serialized_start=446
-  _globals['_TREEHANDOVER']._serialized_end=506
-  _globals['_TREEPRUNE']._serialized_start=508
-  _globals['_TREEPRUNE']._serialized_end=549
+  _globals['_TREEHANDOVER']._serialized_start=401
+  _globals['_TREEHANDOVER']._serialized_end=461
+  _globals['_TREEPRUNE']._serialized_start=463
+  _globals['_TREEPRUNE']._serialized_end=504
 # @@protoc_insertion_point(module_scope)

@@ -62,14 +62,6 @@ class TreeHeartbeat(_message.Message):
     up: bool
     def __init__(self, plane: _Optional[int] = ..., topics: _Optional[_Iterable[str]] = ..., up: _Optional[bool] = ...) -> None: ...
 
-class Redirect(_message.Message):
-    __slots__ = ("broker", "address")
-    BROKER_FIELD_NUMBER: _ClassVar[int]
-    ADDRESS_FIELD_NUMBER: _ClassVar[int]
-    broker: str
-    address: str
-    def __init__(self, broker: _Optional[str] = ..., address: _Optional[str] = ...) -> None: ...
-
 class TreeHandover(_message.Message):
     __slots__ = ("plane", "topic", "parent")
     PLANE_FIELD_NUMBER: _ClassVar[int]

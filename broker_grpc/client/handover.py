@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from protos.body import Envelope
-from protos.client_messages import Advertisement, Subscription, Unadvertisement, Unsubscription
+from protos.client_messages import Advertisement, Redirect, Subscription, Unadvertisement, Unsubscription
 from protos.core_messages import Ack
-from protos.rendezvous_messages import Redirect
 
 if TYPE_CHECKING:
     from broker_grpc.client.machine import ClientMachine

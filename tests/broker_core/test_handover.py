@@ -11,7 +11,7 @@ from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.language import parse_filter
 from broker_grpc.machine import Received
 from protos.body import Envelope
-from protos.rendezvous_messages import Redirect
+from protos.client_messages import Redirect
 from tests.broker_core.fifo_network import Network
 
 CHAIN = [("B1", "B2"), ("B2", "B3"), ("B3", "B4")]

@@ -19,7 +19,7 @@ from protos.registration import RegistrationError
 FILES = ("core", "client", "contentbased", "relocation", "topicconnected")
 OLDEST = [one for one in BODIES if one.protocol in FILES]
 FROM_BROKERS = {
-    "sync_complete", "heartbeat", "heartbeat_answer", "broker_information", "trace_result",
+    "redirect", "sync_complete", "heartbeat", "heartbeat_answer", "broker_information", "trace_result",
     "relocation_request", "relocation_answer", "trace_information_request", "trace_information_answer",
     "migration_update", "migration_complete",
 }  # fmt: skip

@@ -27,13 +27,20 @@ from broker_grpc.protocols.rendezvous.settings import RendezvousSettings
 from broker_grpc.protocols.rendezvous.trees import Trees
 from broker_grpc.protocols.ring.identifiers import key_of
 from protos.body import Body, Envelope
-from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
+from protos.client_messages import (
+    Advertisement,
+    Publication,
+    Redirect,
+    Subscription,
+    Unadvertisement,
+    Unsubscription,
+)
 from protos.content_messages import Value
 from protos.core_messages import Ack
 from protos.envelope import publication_size
 from protos.purposes import TO_ROOT
 from protos.records import LogEvent
-from protos.rendezvous_messages import Redirect, TreeHeartbeat
+from protos.rendezvous_messages import TreeHeartbeat
 
 
 class RendezvousBroker(Node):

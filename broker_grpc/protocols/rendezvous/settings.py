@@ -53,11 +53,11 @@ class RendezvousSettings(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ScribeSettings(RendezvousSettings, forbid_unknown_fields=True):
-    ring: Annotated[RingSettings, Meta(description="the ring that the trees stand on")] = PastryRing()
+    ring: Annotated[PastryRing, Meta(description="the ring that the trees stand on")] = PastryRing()
 
 
 class BayeuxSettings(RendezvousSettings, forbid_unknown_fields=True):
     grow: Annotated[
         Grow, Meta(description="reverse_path: along the routes to the root; top_down: from the root")
     ] = "top_down"
-    ring: Annotated[RingSettings, Meta(description="the ring that the trees stand on")] = TapestryRing()
+    ring: Annotated[TapestryRing, Meta(description="the ring that the trees stand on")] = TapestryRing()

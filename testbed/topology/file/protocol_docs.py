@@ -45,15 +45,28 @@ def algorithms_text(entries: Iterable[Entry]) -> str:
 
 def parameter_table(kind: type[msgspec.Struct]) -> list[str]:
     """Name, type, default and meaning of each field; a sentence when there is none."""
-    (schema,), _ = struct_schemas([kind])
+    (schema,), parts = struct_schemas([kind])
     if not schema["properties"]:
         return ["It has no parameters."]
     lines = ["| name | type | default | meaning |", "|---|---|---|---|"]
     for name, field in schema["properties"].items():
+<<<<<<< HEAD
         default = f"`{json.dumps(field['default'])}`".replace('"', "") if "default" in field else "required"
         meaning = field.get("description", "") + ("; `set` may change it" if field.get("may_change") else "")
         lines.append(f"| `{name}` | {type_words(field)} | {default} | {meaning} |")
+=======
+        lines.append(parameter_row(name, field))
+        inner = parts.get(field.get("$ref", "").removeprefix(REFERENCE), {})
+        lines += [parameter_row(f"{name}.{key}", one) for key, one in inner.get("properties", {}).items()]
+>>>>>>> 68063cf (broker: topic trees: settings, docs)
     return lines
+
+
+def parameter_row(name: str, field: Schema) -> str:
+    default = f"`{json.dumps(field['default'])}`".replace('"', "") if "default" in field else "required"
+    if "$ref" in field:
+        default = "as below"
+    return f"| `{name}` | {type_words(field)} | {default} | {field.get('description', '')} |"
 
 
 def parameter_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
@@ -68,6 +81,8 @@ def parameter_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
 def type_words(field: Schema) -> str:
     if "enum" in field:
         return " \\| ".join(f"`{value}`" for value in field["enum"])
+    if "$ref" in field:
+        return "mapping"
     if field.get("type") == "array":
         return f"list of {type_words(field.get('items', {}))}"
     return _WORDS.get(field.get("type", ""), "any value")
