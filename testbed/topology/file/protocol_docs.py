@@ -50,15 +50,9 @@ def parameter_table(kind: type[msgspec.Struct]) -> list[str]:
         return ["It has no parameters."]
     lines = ["| name | type | default | meaning |", "|---|---|---|---|"]
     for name, field in schema["properties"].items():
-<<<<<<< HEAD
-        default = f"`{json.dumps(field['default'])}`".replace('"', "") if "default" in field else "required"
-        meaning = field.get("description", "") + ("; `set` may change it" if field.get("may_change") else "")
-        lines.append(f"| `{name}` | {type_words(field)} | {default} | {meaning} |")
-=======
         lines.append(parameter_row(name, field))
         inner = parts.get(field.get("$ref", "").removeprefix(REFERENCE), {})
         lines += [parameter_row(f"{name}.{key}", one) for key, one in inner.get("properties", {}).items()]
->>>>>>> 68063cf (broker: topic trees: settings, docs)
     return lines
 
 
@@ -66,7 +60,8 @@ def parameter_row(name: str, field: Schema) -> str:
     default = f"`{json.dumps(field['default'])}`".replace('"', "") if "default" in field else "required"
     if "$ref" in field:
         default = "as below"
-    return f"| `{name}` | {type_words(field)} | {default} | {field.get('description', '')} |"
+    meaning = field.get("description", "") + ("; `set` may change it" if field.get("may_change") else "")
+    return f"| `{name}` | {type_words(field)} | {default} | {meaning} |"
 
 
 def parameter_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
