@@ -39,6 +39,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FAULT_ENDED: _ClassVar[Kind]
     CRASHED: _ClassVar[Kind]
     RUN_ENDED: _ClassVar[Kind]
+    INSTRUCTED: _ClassVar[Kind]
 KIND_UNKNOWN: Kind
 STARTED: Kind
 STOPPED: Kind
@@ -71,6 +72,7 @@ FAULT_STARTED: Kind
 FAULT_ENDED: Kind
 CRASHED: Kind
 RUN_ENDED: Kind
+INSTRUCTED: Kind
 
 class LogEvent(_message.Message):
     __slots__ = ("t_us", "n", "node", "kind", "type", "peer", "message", "hops", "bytes", "published_us", "queueing_us", "matching_us", "sending_us", "duration_us", "content", "group", "detail", "queue", "input_utilisation", "output_utilisation", "memory_bytes", "count", "leg")

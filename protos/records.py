@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         "FAULT_ENDED",
         "CRASHED",
         "RUN_ENDED",
+        "INSTRUCTED",
     ] | PluginKind
 else:
     Kind = str
@@ -82,6 +83,7 @@ KINDS = {
     "FAULT_ENDED": 53,
     "CRASHED": 54,
     "RUN_ENDED": 55,
+    "INSTRUCTED": 56,
 }
 
 

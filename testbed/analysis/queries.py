@@ -32,6 +32,7 @@ from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_over_peers
 from testbed.analysis.tables.delay import delay
 from testbed.analysis.tables.deliveries import deliveries, losses
+from testbed.analysis.tables.exchanges import exchanges
 from testbed.analysis.tables.fidelity import fidelity
 from testbed.analysis.tables.hops import hop_distribution, hops, with_share
 from testbed.analysis.tables.links import links
@@ -178,6 +179,7 @@ class Queries:
         counters = (self._counters(PortCounter, "ports.jsonl"), self._counters(FlowCounter, "flows.jsonl"))
         return {
             **made,
+            "exchanges": self._exchanges(),
             "fidelity": measured,
             "links": links(self.facts, *counters, self.runs),
             **self._wire_frames(log),
@@ -196,6 +198,10 @@ class Queries:
             for name, frame in made.items():
                 frames[name].append(frame.assign(run=run.key))
         return {name: pd.concat(listed, ignore_index=True) for name, listed in frames.items()}
+
+    def _exchanges(self) -> pd.DataFrame:
+        of_runs = [exchanges(self.rare[run.key], self.first_us[run.key], run.key) for run in self.runs]
+        return pd.concat(of_runs, ignore_index=True)
 
     def _fidelity(self) -> pd.DataFrame:
         return fidelity(read_on_driver(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs}))

@@ -18,7 +18,7 @@ import msgspec
 from protos.records import Kind, LogEvent
 from testbed.run import gates, stimuli
 from testbed.run.configs import addresses
-from testbed.run.faults import OPENING, FaultWindows, at_once
+from testbed.run.faults import OPENING, FaultWindows, at_once, record
 from testbed.run.overlay import Overlay
 from testbed.run.silence import Silence
 from testbed.run.states import Roster, State, how_it_ended
@@ -306,7 +306,7 @@ class Timeline:
 
     def _instruct(self, now_us: int, event: Event) -> Effects:
         arguments = msgspec.json.encode(event.arguments).decode()
-        said: Effects = at_once(now_us, event.action, event.target, arguments)
+        said: Effects = [record(now_us, "INSTRUCTED", event.action, event.target, arguments)]
         if not self.roster.running(event.target):
             return [*said, Warn(f"{event.action} {event.target}: this broker was not running")]
         if event.action == "set":

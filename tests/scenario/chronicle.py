@@ -9,6 +9,7 @@ from itertools import groupby
 from broker_grpc.machine import CloseLink, Log, OpenLink
 from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Publication, Subscription, Unsubscription
+from protos.exchange_messages import AdvertisedRoute, SubscribedRoute
 from protos.records import LogEvent
 from protos.relocation_messages import BrokerRtt, BrokerTrace
 from tests.scenario.ordered_network import OrderedNetwork
@@ -101,8 +102,12 @@ def value(given: object) -> str:
     match given:
         case tuple() | list():
             return ",".join(map(value, given))
-        case Advertisement():
+        case Advertisement() | Subscription():
             return given.id
+        case AdvertisedRoute():
+            return value(given.advertisement)
+        case SubscribedRoute():
+            return value(given.subscription)
         case BrokerTrace():
             return f"{given.broker}:{given.deliveries}"
         case BrokerRtt():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scenario.exchange import ExchangeStage
 from tests.scenario.relocation import RelocationStage
 from tests.scenario.script import Mistake, check
 from tests.scenario.stage import Stage
@@ -17,6 +18,7 @@ STAGES: dict[str, Callable[[], Stage]] = {
     "pop": RelocationStage,
     "grape": RelocationStage,
     "topicconnected_repair": TopicConnectedStage,
+    "exchange": ExchangeStage,
 }
 FILES = sorted(HERE.glob("*/*.txt"))
 

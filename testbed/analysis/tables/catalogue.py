@@ -5,6 +5,7 @@ from __future__ import annotations
 from testbed.analysis.tables import (
     delay,
     deliveries,
+    exchanges,
     fidelity,
     hops,
     links,
@@ -32,6 +33,7 @@ TABLES: dict[str, dict[str, str]] = {
     "trees": trees.COLUMNS,
     "tree_edges": trees.EDGE_COLUMNS,
     "handovers": trees.HANDOVER_COLUMNS,
+    "exchanges": exchanges.COLUMNS,
     "wire": wire.COLUMNS,
     "load": load.COLUMNS,
     "links": links.COLUMNS,
@@ -50,6 +52,7 @@ ORDER: dict[str, list[str]] = {
     "trees": ["plane", "topic", "time_s"],
     "tree_edges": ["plane", "topic", "parent", "child"],
     "handovers": ["time_s", "client"],
+    "exchanges": ["time_s", "exchange"],
     "wire": ["source", "target", "link"],
     "load": ["broker", "window_s"],
     "links": [],  # as in the plan
