@@ -33,6 +33,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MIGRATION_ABORTED: _ClassVar[Kind]
     SAMPLED: _ClassVar[Kind]
     COUNTED: _ClassVar[Kind]
+    OPTIONS_SET: _ClassVar[Kind]
     PHASE_STARTED: _ClassVar[Kind]
     PHASE_READY: _ClassVar[Kind]
     FAULT_STARTED: _ClassVar[Kind]
@@ -66,6 +67,7 @@ MIGRATED: Kind
 MIGRATION_ABORTED: Kind
 SAMPLED: Kind
 COUNTED: Kind
+OPTIONS_SET: Kind
 PHASE_STARTED: Kind
 PHASE_READY: Kind
 FAULT_STARTED: Kind

@@ -13,7 +13,6 @@ import msgspec
 
 from broker_grpc.core.heartbeats import Heartbeats
 from broker_grpc.core.hooks import Hooks
-from broker_grpc.core.kinds import OPTIONS_SET
 from broker_grpc.core.links import Links, Peer
 from broker_grpc.core.monitor import Monitor, Sampler
 from broker_grpc.core.options import BrokerOptions, check_changes
@@ -269,7 +268,7 @@ class Node(Hooks):
         self.monitor.bandwidth = self.options.output_bandwidth
         if self._outbox.queue is not None:
             self._outbox.queue.bandwidth = self.options.output_bandwidth
-        self.log(LogEvent(kind=OPTIONS_SET, content=msgspec.json.encode(changes).decode()))
+        self.log(LogEvent(kind="OPTIONS_SET", content=msgspec.json.encode(changes).decode()))
 
     # ------------------------------------------------------------ questions
 

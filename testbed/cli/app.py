@@ -27,7 +27,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Describe an experiment": ("topology", "validate", "schema"),
     "Run it": ("deploy", "simulate", "sweep", "rerun"),
-    "Look into a running deployment": ("status", "pub", "sub", "exec", "shell", "cli", "stop"),
+    "Look into a running deployment": ("status", "pub", "sub", "exec", "shell", "cli", "exchange", "stop"),
     "Look at the result": ("analyze", "tables", "report", "diff", "logs"),
     "Reproduce a paper": ("reproduce", "nightly"),
     "This machine": ("doctor", "kernel", "clean"),

@@ -105,6 +105,15 @@ class Deployment:
         status: dict[str, Any] = said["status"]
         return status
 
+    def exchange(self, new: tuple[str, str], old: tuple[str, str]) -> None:
+        """Tell the first broker to exchange a link; raises InputError for brokers that are none."""
+        for broker in (*new, *old):
+            if broker not in self.record.brokers:
+                raise InputError(f"no broker {broker!r}", hint=did_you_mean(broker, self.record.brokers))
+        code = self._attached(["exchange", *new, *old])
+        if code:
+            raise TestbedError("the exchange was not ordered")
+
     def stop(self) -> None:
         """Ask the runner to take everything down, and wait until it has."""
         if self.record.engine == "guest":

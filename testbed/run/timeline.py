@@ -286,7 +286,7 @@ class Timeline:
         if event.action in ("link_down", "link_up", "reshape", "partition", "heal"):
             return effects + self._change_network(now_us, event)
         if event.action in ("exchange", "set"):
-            return effects + self._instruct(now_us, event)
+            return effects + self.instruct(now_us, event)
         return effects + self._change_process(now_us, event)
 
     def _change_network(self, now_us: int, event: Event) -> Effects:
@@ -304,7 +304,8 @@ class Timeline:
         self._watch_recovery(now_us)
         return [change]
 
-    def _instruct(self, now_us: int, event: Event) -> Effects:
+    def instruct(self, now_us: int, event: Event) -> Effects:
+        """An event of the plan, or of an operator at any time: a broker is told to do something."""
         arguments = msgspec.json.encode(event.arguments).decode()
         said: Effects = [record(now_us, "INSTRUCTED", event.action, event.target, arguments)]
         if not self.roster.running(event.target):

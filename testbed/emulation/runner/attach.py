@@ -1,6 +1,7 @@
 """The client of a runner's service, on the same kernel as the runner.
 
     python -m testbed.emulation.runner.attach SOCKET status|stop|prompt
+    python -m testbed.emulation.runner.attach SOCKET exchange A B C D
     python -m testbed.emulation.runner.attach SOCKET exec HOST COMMAND [ARGUMENT...]
 
 With a terminal as input a command gets one of its own, so that job control and line editing work.
@@ -111,6 +112,9 @@ def main(arguments: list[str]) -> int:
     path, do, *rest = arguments
     if do in ("status", "stop"):
         print(msgspec.json.encode(answer(ask(path, Request(do)))).decode())
+        return 0
+    if do == "exchange":
+        answer(ask(path, Request("exchange", rest[0], rest[1:])))
         return 0
     if do == "prompt":
         return converse(path, Request("prompt"))

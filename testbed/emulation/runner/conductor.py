@@ -90,6 +90,10 @@ class Conductor:
 
     # ------------------------------------------------------------ effects
 
+    def carry_out(self, effects: Effects) -> None:
+        """What somebody else than the timeline's own time asks for."""
+        self._apply(effects)
+
     def _apply(self, effects: Effects) -> None:
         for effect in effects:
             self._apply_one(effect)

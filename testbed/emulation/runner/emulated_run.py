@@ -30,7 +30,7 @@ from testbed.run import fidelity, stimuli
 from testbed.run.configs import serves_control
 from testbed.run.folder import RunFolder
 from testbed.run.reserve import is_full, release
-from testbed.topology.plan import Plan
+from testbed.topology.plan import Event, Plan
 
 TICK_US = {"virtual": 10_000_000, "real": 1_000_000}
 NetworkFactory = Callable[..., Any]
@@ -158,7 +158,7 @@ class EmulatedRun:
         )
         self.service = Service(
             socket_path(self.manifest.run), self.loop, self.status, self.processes.run_for_somebody,
-            self.prompt, lambda: self.request_stop("stopped by 'testbed stop'"),
+            self.prompt, self.exchange, lambda: self.request_stop("stopped by 'testbed stop'"),
         )  # fmt: skip
         self.write_deployment("running")
         return self.conductor.run(self.processes)
@@ -178,6 +178,12 @@ class EmulatedRun:
             "clock_us": self.clock.now_us() - self.manifest.first_us,
             "processes": {str(id): str(state) for id, state in timeline.roster.states.items()},
         }
+
+    def exchange(self, broker: str, to: str, remove: list[str]) -> None:
+        """For `testbed exchange`: also of a deployment whose timeline has ended."""
+        arguments = {"to": to, "remove": remove}
+        event = Event(self.conductor.timeline.phase_name, 0, "exchange", broker, arguments)
+        self.conductor.carry_out(self.conductor.timeline.instruct(self.clock.now_us(), event))
 
     def prompt(self) -> None:
         from mininet.cli import CLI

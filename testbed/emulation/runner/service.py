@@ -27,7 +27,7 @@ STDIO = 3
 
 
 class Request(msgspec.Struct, omit_defaults=True):
-    do: str  # status, exec, prompt, stop
+    do: str  # status, exec, prompt, exchange, stop
     node: str = ""
     argv: list[str] = []
     env: dict[str, str] = {}
@@ -51,10 +51,12 @@ class Service:
         status: Callable[[], dict[str, Any]],
         execute: Callable[[Birth, list[int], Callable[[int, str], None]], None],
         prompt: Callable[[], None],
+        exchange: Callable[[str, str, list[str]], None],
         stop: Callable[[], None],
     ) -> None:
         self.path, self.loop = path, loop
         self.status, self.execute, self.prompt, self.stop = status, execute, prompt, stop
+        self.exchange = exchange
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         path.unlink(missing_ok=True)
         self._listener.bind(str(path))
@@ -91,6 +93,10 @@ class Service:
         elif request.do == "stop":
             self.stop()
             send(client, {"stopping": True})
+            client.close()
+        elif request.do == "exchange":
+            self.exchange(request.node, request.argv[0], request.argv[1:])
+            send(client, {"ordered": True})
             client.close()
         elif request.do == "exec":
             birth = Birth(
