@@ -172,10 +172,9 @@ def points(ask: Ask[Instance]) -> Groups:
 
 def point(setting: Setting, seed: int) -> Point:
     labels: dict[str, str | int | float] = {"model": setting.model, "seed": seed}
-    sources = (*SOURCES, "broker_grpc.protocols.ring")
     name, title = f"{setting.model}-{seed}", f"trees, {setting.model}, seed {seed}"
     arguments = {"setting": asdict(setting)}
-    return computed(NAME, name, f"{__name__}:count", arguments, seed, labels, sources, title)
+    return computed(NAME, name, f"{__name__}:count", arguments, seed, labels, SOURCES, title)
 
 
 def cases(ask: Ask[Instance], found: Found) -> Sequence[Case]:

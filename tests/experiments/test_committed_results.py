@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from testbed.reproduction.claim import judge, undecided
 from testbed.reproduction.collect import Collector, Groups, points_of
 from testbed.reproduction.papers import study_of
+from testbed.reproduction.reading import Reading
 from testbed.reproduction.reproduce import ask_of
 from testbed.reproduction.request import Request
 from testbed.reproduction.results import git
@@ -30,6 +32,8 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
     ("shadow_tco/full-sensitivity", "shadow-tco", 2, "full", "", 1),
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
+    ("tamara/full", "tamara", 0, "full", "", 5),
+    ("tamara/full-trees", "tamara", 2, "full", "", 2),
 ]
 # Points that are planned, that have rows of this code, and that have rows of any code. A reproduction takes
 # the second from the rows and does the rest again; `--only-done` judges the third.
@@ -41,6 +45,8 @@ POINTS = {
     "shadow_tco/full-emulated": (6, 6, 6),
     "shadow_tco/full-sensitivity": (27, 0, 27),  # computed by an older text of the code
     "shadow_tco/smoke-guest-emulated": (3, 3, 3),
+    "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
+    "tamara/full": (85, 32, 85),  # 53 computed by an older text of the code
 }
 
 
@@ -61,13 +67,13 @@ def judged_again(folder: Path, paper: str, number: int, request: Request) -> lis
     shop = Workshop(folder / "runs", request, Effort())
     found = Collector(shop, kept_rows(folder, groups), part.measures, False, "").collect(groups)
     assert len(found.measured) == len(found.asked), "every point has its rows"
-    return [verdict for case in part.cases(ask, found) for verdict in _verdicts(case)]
+    return [verdict for case in part.cases(ask, found) for verdict in _verdicts(case, study.readings)]
 
 
-def _verdicts(case: Case) -> list[Verdict]:
+def _verdicts(case: Case, readings: Sequence[Reading]) -> list[Verdict]:
     if case.rests_on:
         return undecided(case.claims, case.rests_on, case.provenance)
-    return judge(case.claims, case.data, case.provenance)
+    return judge(case.claims, case.data, case.provenance, readings)
 
 
 @pytest.mark.parametrize(("where", "paper", "part", "scale", "engine", "seeds"), FOLDERS)
