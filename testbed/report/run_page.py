@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from testbed.report import charts
+from testbed.report import charts, exchanged
 from testbed.report.charts import Drawn, natural
 from testbed.report.html_table import Outcome, Prose, html_table
 from testbed.report.page_frame import (
@@ -61,6 +61,7 @@ def run_body(run: RunData, above: str = "") -> str:
         Section("ran", "What ran", what_ran(run)),
         Section("delay", "Delay and hops", results(run)),
         Section("time", "Course of the run", course(run), "Timeline"),
+        Section("exchanges", "Exchanges of overlay links", exchanges(run), "Exchanges"),
         Section("overhead", "Overhead: the log and the wire", overhead(run), "Overhead"),
         Section("load", "Load of the brokers", load(run), "Load"),
         Section("links", "Links, ranked by bytes", links(run), "Links"),
@@ -217,6 +218,15 @@ def course(run: RunData) -> str:
     parts = [shown(charts.timeline(got, missing, first, run.faults), run, wide=True)]
     parts.append(shown(charts.delay_course(got, first, run.faults), run, wide=True))
     return "".join(parts)
+
+
+def exchanges(run: RunData) -> str:
+    table = run.table("exchanges")
+    if table is None:
+        return ""
+    pictures = "".join(shown(drawn, run) for drawn in exchanged.trees(run.plan, table))
+    in_time = html_table(exchanged.course(table), "Exchanges in order of time", exchanged.COLUMNS)
+    return f'<div class="figures">{pictures}</div>{in_time}'
 
 
 def overhead(run: RunData) -> str:

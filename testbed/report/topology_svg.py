@@ -26,7 +26,7 @@ Places = dict[str, tuple[float, float]]
 Edge = tuple[str, str, float]  # ends, one-way latency in ms
 
 
-def overlay_picture(plan: Plan) -> Drawn:
+def overlay_picture(plan: Plan, title: str = "Overlay: planned one-way latency of its links") -> Drawn:
     """Brokers and overlay links, each link with its planned one-way latency."""
     places = _scaled(overlay_places(plan))
     routing = Routing(plan.network)
@@ -35,7 +35,7 @@ def overlay_picture(plan: Plan) -> Drawn:
     names = {broker.id: broker.id for broker in plan.brokers}
     text = f"{len(plan.brokers)} brokers, {len(edges)} overlay links{_spread(edges)}."
     content = _edges(places, edges) + _nodes(places, names, "circle", len(names))
-    return _picture("Overlay: planned one-way latency of its links", text, content, edges)
+    return _picture(title, text, content, edges)
 
 
 def network_picture(plan: Plan) -> Drawn:
