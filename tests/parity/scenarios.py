@@ -20,6 +20,14 @@ programs:
 """
 
 
+STILL = "bootstrap: converged, maintain: false"  # a ring without upkeep
+PUBLISHERS_OF_TOPICS = """
+    kind: publisher
+    for_each: [{at: B1, topic: t3}, {at: B2, topic: t7}]
+    broker: "{at}"
+    publish: {source: topic, rate: 7/s, parameters: {topic: "{topic}"}}"""
+
+
 @dataclass(frozen=True)
 class Scenario:
     name: str
@@ -258,11 +266,7 @@ SCENARIOS = {
             brokers="""C: {algorithm: {name: coordinator, maintenance: shadow}}
   B: {count: 8, algorithm: {name: topic_connected, coordinator: C}}""",
             overlay="{generator: star}",
-            publishers="""
-    kind: publisher
-    for_each: [{at: B1, topic: t3}, {at: B2, topic: t7}]
-    broker: "{at}"
-    publish: {source: topic, rate: 7/s, parameters: {topic: "{topic}"}}""",
+            publishers=PUBLISHERS_OF_TOPICS,
             subscribers="""
   sub: {kind: subscriber, count: 8, broker: "B{i}", topics: {topics: 12, per_client: 4}}""",
             duration="30s",
@@ -293,6 +297,22 @@ SCENARIOS = {
             options="{matching_us: 300, control_us: 20}",
             subscribers=EVERYTHING,
             events="[{at: 4003ms, set: {broker: [B2, B3], options: {matching_us: 2000}}}]",
+        ),
+        *(
+            Scenario(
+                name,
+                "{generator: star, nodes: 9, link: {latency: [2ms, 9ms]}}",
+                brokers=f"""B:
+    count: 8
+    algorithm: {{name: {name}, ring: {{base_bits: 1, {STILL}}}, heartbeat_interval_us: 3000000}}""",
+                overlay="{generator: none}",
+                publishers=PUBLISHERS_OF_TOPICS,
+                subscribers="""
+  sub: {kind: subscriber, count: 8, broker: "B{i}", topics: {topics: 12, per_client: 4}}""",
+                duration="20s",
+                events="[{at: 2s, churn: {of: [sub], rate: 40/min, lasts: 12s, away: 2s, keep: 6}}]",
+            )
+            for name in ("scribe", "bayeux")
         ),
         Scenario(
             "pop", CHAIN, algorithm="{name: pop, threshold: 8, window_us: 5000000}", subscribers=MOVING,

@@ -37,6 +37,7 @@ OFTEN = (
     "cycle",
     "both-dial",
     "exchange",
+    "scribe",
 )  # each guest takes a quarter of a minute
 WHEEL_US = 5_120_000  # the kernel's timers look the same again after this
 
