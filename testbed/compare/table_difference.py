@@ -23,6 +23,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "delay": ("group_by", "group"),
 }
 OCCURRENCE = "occurrence"
+DIRECT = "direct_us"  # the planned delay to which a stretch is the ratio
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,13 @@ class Close:
     relative: float = 0.0
     within_us: float = 0.0
 
-    def apart(self, column: str, difference: np.ndarray, relative: np.ndarray) -> np.ndarray:
+    def apart(
+        self, column: str, difference: np.ndarray, relative: np.ndarray, direct_us: np.ndarray | None
+    ) -> np.ndarray:
+        """`direct_us`: of each row, what its stretches are ratios to; None in a table without any."""
         off: np.ndarray = relative > self.relative
+        if column.startswith("stretch") and direct_us is not None:
+            off &= ~(np.abs(difference) * direct_us <= self.within_us)
         if column.endswith("_us"):
             off &= ~(np.abs(difference) <= self.within_us)  # no number is close to one that is missing
         return off
@@ -77,14 +83,15 @@ def compare_tables(
     within_us: float = 0.0,
 ) -> TableDiff:
     """Numbers are the same when they differ by at most `tolerance` of the larger one, times (columns `_us`)
-    also when they differ by at most `within_us`."""
+    also when they differ by at most `within_us`, and stretches when the delays behind them do."""
     a, b = _without(a, ignore), _without(b, ignore)
     key = key_columns(name, a, b)
     left, right = _keyed(a, key), _keyed(b, key)
     both = left.index.intersection(right.index, sort=False)
     shared = [c for c in left.columns if c in right.columns]
     close = Close(tolerance, within_us)
-    found = [_compare_column(c, left.loc[both, c], right.loc[both, c], close) for c in shared]
+    direct_us = _numbers(left.loc[both, DIRECT]) if DIRECT in shared else None
+    found = [_compare_column(c, left.loc[both, c], right.loc[both, c], close, direct_us) for c in shared]
     return TableDiff(
         name,
         len(a),
@@ -123,15 +130,21 @@ def _keyed(frame: pandas.DataFrame, key: Sequence[str]) -> pandas.DataFrame:
     return frame.drop(columns=list(key)).set_axis(index)
 
 
-def _compare_column(name: str, a: pandas.Series, b: pandas.Series, close: Close) -> ColumnDiff | None:
+def _numbers(values: pandas.Series) -> np.ndarray:
+    return values.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _compare_column(
+    name: str, a: pandas.Series, b: pandas.Series, close: Close, direct_us: np.ndarray | None
+) -> ColumnDiff | None:
     if _is_text(a) or _is_text(b):
         return _compare_texts(name, a, b)
-    x, y = a.to_numpy(dtype=float, na_value=np.nan), b.to_numpy(dtype=float, na_value=np.nan)
+    x, y = _numbers(a), _numbers(b)
     difference = y - x
     scale = np.maximum(np.abs(x), np.abs(y))
     relative = np.divide(np.abs(difference), scale, out=np.zeros_like(scale), where=scale > 0)
     relative = np.where(np.isnan(x) != np.isnan(y), 1.0, np.nan_to_num(relative))
-    off = close.apart(name, difference, relative)
+    off = close.apart(name, difference, relative, direct_us)
     if not off.any():
         return None
     at = int(np.argmax(np.where(off, np.nan_to_num(np.abs(difference), nan=np.inf), -1.0)))

@@ -128,7 +128,7 @@ class LiveServer:
         self.page = LivePage(folder)
         self.token = secrets.token_urlsafe(16)
         self._viewers = Viewers(patience or Patience())
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self.page, self.token, self._viewers))
+        self._server = QuietServer(("127.0.0.1", 0), handler(self.page, self.token, self._viewers))
         self._server.daemon_threads = False  # `close` waits for them: none may draw while the process ends
         self._thread = threading.Thread(target=self._server.serve_forever, name="live page", daemon=True)
         self._thread.start()
@@ -147,6 +147,11 @@ class LiveServer:
         self._viewers.wait()
         self._server.shutdown()
         self._server.server_close()
+
+
+class QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader that breaks off, or asks nonsense, is nothing to tell on the deploy's terminal."""
 
 
 def handler(live: LivePage, token: str, viewers: Viewers) -> type[BaseHTTPRequestHandler]:

@@ -151,6 +151,8 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
     with interrupts(engine) as interruptions:
         try:
             engine.start(folder, options)
+            if interruptions:
+                engine.stop()  # perhaps there was nothing to stop yet when they came
             code = engine.execute(relay)
         except TestbedError as error:
             reason = explain(error)

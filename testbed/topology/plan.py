@@ -118,7 +118,7 @@ class Program(msgspec.Struct, omit_defaults=True):
     argv: list[str]
     env: dict[str, str] = {}
     group: str = ""
-    on_crash: Literal["abort", "continue", "restart"] = "continue"
+    on_crash: Literal["abort", "continue", "restart"] = "abort"
 
 
 class Gate(msgspec.Struct, omit_defaults=True):

@@ -95,3 +95,11 @@ def test_empty_tables() -> None:
     empty = DELAY.iloc[:0]
     assert compare_tables("delay", empty, empty).same
     assert compare_tables("delay", DELAY, empty).only_a == 3
+
+
+def test_a_stretch_is_as_far_apart_as_the_delays_behind_it() -> None:
+    a = pandas.DataFrame({"subscriber": ["s"], "delay_us": [20_000], "direct_us": [10_000], "stretch": [2.0]})
+    b = a.assign(delay_us=[20_040], stretch=[2.004])
+    assert compare_tables("deliveries", a, b, within_us=41).same
+    assert not compare_tables("deliveries", a, b, within_us=39).same
+    assert not compare_tables("deliveries", a, b.assign(stretch=[float("nan")]), within_us=1e9).same

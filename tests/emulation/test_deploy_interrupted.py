@@ -107,6 +107,21 @@ def test_at_every_step(tmp_path: Path, step: str, number: signal.Signals) -> Non
         assert published(folder) >= 150
 
 
+@pytest.mark.parametrize("seconds", [0.2, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5])
+def test_at_every_instant_of_the_boot(tmp_path: Path, seconds: float) -> None:
+    process = start(write(tmp_path, "cut", "100000s"), tmp_path)
+    try:
+        until(process, "booting")
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 1
+    check_folder(tmp_path, "cut", {"aborted"})
+
+
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, int]]]:
     """A deployment with publications under way, and the processes outside of it."""

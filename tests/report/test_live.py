@@ -295,3 +295,13 @@ def test_a_renewal_leaves_the_reader_where_he_was(
     assert len(after["counts"]) > len(before["counts"]) == 11
     assert after == before | {"counts": after["counts"]}
     assert browser.console() == []
+
+
+def test_a_request_that_fails_prints_nothing(server: LiveServer, capfd: pytest.CaptureFixture[str]) -> None:
+    """No terminal of a deploy shows a traceback, whatever a browser does."""
+    try:
+        raise ConnectionResetError
+    except ConnectionResetError:
+        server._server.handle_error(None, ("127.0.0.1", 1))
+    said = capfd.readouterr()
+    assert said.err + said.out == ""

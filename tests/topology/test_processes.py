@@ -202,3 +202,8 @@ def test_program_arguments_stay_as_they_are() -> None:
     )
     assert plan.programs[0].argv == ["echo", "a b; $(reboot)", "*"]
     assert plan.programs[0].node == "hr2"
+
+
+def test_a_program_that_ends_in_error_fails_the_run_unless_it_may() -> None:
+    text = BASE + "programs: {p: {node: B2, command: [x]}, q: {node: B2, command: [x], on_crash: continue}}"
+    assert [program.on_crash for program in plan_of(text).programs] == ["abort", "continue"]

@@ -10,7 +10,7 @@ import msgspec
 
 from testbed.emulation.guest.api import Guest, GuestProcess, GuestSpec
 from testbed.emulation.host.engine import REPOSITORY, read_event, runner_command
-from testbed.errors import TestbedError
+from testbed.errors import RunFailed, TestbedError
 from testbed.run.engine import Ability, Clock, Event, Options
 from testbed.run.folder import RunFolder, write_atomically
 from testbed.run.reserve import GUEST_ROOM_BYTES, DiskWatch, is_full
@@ -39,6 +39,9 @@ class GuestEngine:
         self._runner: GuestProcess | None = None
         self._run: RunFolder | None = None
         self._keep = False
+        self._executing = False
+        self._listening = False  # the runner has spoken: it takes signals as orders
+        self._end_wanted = False
 
     def clocks(self) -> tuple[Clock, ...]:
         return ("virtual", "real")
@@ -86,15 +89,28 @@ class GuestEngine:
     def execute(self, on_event: Callable[[Event], None]) -> int:
         assert self._guest is not None, "start comes first"
         assert self._run is not None
+        self._executing = True
+        try:
+            return self._execute(self._guest, self._run, on_event)
+        finally:
+            self._executing = False
+
+    def _execute(self, guest: Guest, run: RunFolder, on_event: Callable[[Event], None]) -> int:
+        if self._end_wanted:
+            raise RunFailed("interrupted before the guest booted")
         on_event({"t": "state", "state": "booting", "phase": "", "detail": ""})
-        runner = self._runner = self._guest.start(runner_command(self._run, self._keep))
-        disk = DiskWatch(self._run.path, lambda: runner.signal(signal.SIGINT))
+        runner = self._runner = guest.start(runner_command(run, self._keep))
+        if self._end_wanted:
+            guest.kill()
+            raise RunFailed("interrupted while the guest booted")
+        disk = DiskWatch(run.path, lambda: runner.signal(signal.SIGINT))
         for line in runner.lines(meanwhile=disk.look):
             event = read_event(line)
             if event is not None:
+                self._listening = True
                 on_event(event)
                 if event["t"] == "kept":
-                    self._guest.detach()
+                    guest.detach()
                     return 0
         code = runner.wait()
         if disk.full:
@@ -112,11 +128,15 @@ class GuestEngine:
                 (self._run.logs / name).write_bytes(source.read_bytes())
 
     def stop(self, hard: bool = False) -> None:
+        """A guest that boots is killed: nobody in it would hear of a signal, and no run is there to end."""
         guest, runner = self._guest, self._runner
-        if guest is None or guest.detached:
-            return
-        if hard:
+        self._end_wanted = True
+        if guest is None or guest.detached or (runner is None and self._executing):
+            return  # whoever starts the runner looks at what is wanted
+        if hard or (runner is not None and runner.code is None and not self._listening and not guest.dead):
             guest.kill()
+            if self._executing:
+                return
         elif runner is not None and runner.code is None and not guest.dead:
             runner.signal(signal.SIGINT)
             return

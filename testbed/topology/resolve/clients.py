@@ -235,6 +235,6 @@ def build_programs(
             node = hosts.get(spec.node) or (sites.host_at(spec.node) if spec.node in sites.nodes else "")
             if not node:
                 report.unknown((*path, "node"), "node or broker", spec.node, [*sites.graph.sites, *hosts])
-            programs.append(Program(id, node, spec.command, spec.env, name, spec.on_crash or "continue"))
+            programs.append(Program(id, node, spec.command, spec.env, name, spec.on_crash or "abort"))
             origin[id] = spec
     return programs, origin
