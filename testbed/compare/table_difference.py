@@ -131,7 +131,8 @@ def _keyed(frame: pandas.DataFrame, key: Sequence[str]) -> pandas.DataFrame:
 
 
 def _numbers(values: pandas.Series) -> np.ndarray:
-    return values.to_numpy(dtype=float, na_value=np.nan)
+    numbers: np.ndarray = values.to_numpy(dtype=float, na_value=np.nan)
+    return numbers
 
 
 def _compare_column(
