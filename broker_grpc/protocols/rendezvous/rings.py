@@ -1,4 +1,4 @@
-"""Which ring the settings ask for."""
+"""Which ring brokers stand on: for now a fixed one of all brokers of the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MakeRing = Callable[[RingHost, int], Substrate]  # of a plane
 
 
 def ring_of(settings: RingSettings, brokers: Iterable[str]) -> MakeRing:
-    """`brokers`: all that there may be, this one too."""
+    """`brokers`: all that there may be, this one too. `bootstrap` and `maintain` are not looked at yet."""
     everybody = sorted(brokers)
 
     def make(host: RingHost, plane: int) -> Substrate:
