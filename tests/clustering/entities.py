@@ -108,11 +108,9 @@ class Network:
 
     def give_up_waiting(self) -> None:
         """Surveys whose peers have gone."""
-        for entity in list(self.entities.values()):
-            for channel in (*self.topics, *self.clusters.values()):
-                if channel.address == entity.address:
-                    for number in list(channel.surveys):
-                        self.put(OUTSIDE, channel.address, AnswersDue(number))
+        for channel in (*self.topics, *self.clusters.values()):
+            for number in channel.surveys:
+                self.put(OUTSIDE, channel.address, AnswersDue(number))
         self.settle()
 
     # ---------------------------------------------------------------- what must hold

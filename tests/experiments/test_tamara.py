@@ -32,6 +32,7 @@ from testbed.reproduction.figures.plot import draw
 from testbed.reproduction.point import Point
 from testbed.topology.seeding import Draw
 from testbed.workload.interests import frequencies
+from testbed.workload.packages import Distribution, dependencies, installed, popularity
 
 SMALL = Setting(users=60, topics=24, each=10, group=6, days=1.0)
 
@@ -83,8 +84,6 @@ def test_interests_shift_from_whole_groups_to_the_new_ones() -> None:
 
 
 def test_packages_follow_what_is_known_of_debian() -> None:
-    from testbed.workload.packages import Distribution, dependencies, installed, popularity
-
     law = Distribution(packages=1000)
     chances = popularity(law)
     assert chances[:100] == [1.0] * 100
