@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from broker_grpc.core.monitor import Monitor
+from broker_grpc.core.options import BrokerOptions
 from broker_grpc.protocols.contentbased.routing import Routing, Told
 from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Publication
@@ -40,6 +41,7 @@ class LayerHost(Protocol):
     """What the broker offers to its layer. Valid during a hook; effects leave in the order of the calls."""
 
     id: str
+    options: BrokerOptions
     random: random.Random
     monitor: Monitor
     routing: Routing
