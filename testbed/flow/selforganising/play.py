@@ -155,7 +155,6 @@ class Play:
         proposals = [path for i in order if (path := self._evaluate(i, origin, came, common[i]))]
         for done, path in enumerate(proposals):
             if self._request(at_us, path):
-                self.requests["refused"] += len(proposals) - done - 1
                 for late in proposals[done + 1 :]:
                     self._refuse(late)
                 return
@@ -214,10 +213,10 @@ class Play:
             total = [a + b for a, b in zip(total, added, strict=True)]
         return total
 
-    def _refuse(self, path: list[int]) -> None:
-        """It was on its way when the exchange began."""
+    def _refuse(self, cycle: list[int]) -> None:
+        """It was on its way when the exchange began, and goes as far as brokers know enough."""
         self.requests["proposed"] += 1
-        self._pay(REQUEST, list(pairwise(path)))
+        self.requests["unknown" if self._consensus(cycle) is None else "refused"] += 1
 
     def _exchange(self, at_us: int, cycle: list[int], removed: int) -> None:
         self._notifications.until(at_us)
