@@ -12,6 +12,7 @@ from protos import core_messages as core
 from protos import exchange_messages as exchange
 from protos import relocation_messages as relocation
 from protos import rendezvous_messages as rendezvous
+from protos import ring_messages as ring
 from protos import selforganising_messages as selforganising
 from protos import topicconnected_messages as topicconnected
 
@@ -23,6 +24,7 @@ BODIES = (
     *exchange.BODIES,
     *relocation.BODIES,
     *rendezvous.BODIES,
+    *ring.BODIES,
     *selforganising.BODIES,
     *topicconnected.BODIES,
 )

@@ -10,7 +10,17 @@ class Chord:
     """`Geometry` of Chord. Finger i of the paper (section 4.3) is entry i, or the next there is."""
 
     def slots(self, me: int) -> list[Slot]:
-        return [Slot((me + (1 << i)) & MASK, 1 << i) for i in range(BITS)]
+        return [self.slot(me, i) for i in range(BITS)]
+
+    def slot(self, me: int, number: int) -> Slot:
+        return Slot((me + (1 << number)) & MASK, 1 << number)
+
+    def slot_of(self, me: int, id_: int) -> int:
+        return clockwise(me, id_).bit_length() - 1
+
+    def numbers(self, nearest: int, farthest: int) -> range:
+        """Fingers before the successor's are empty."""
+        return range(nearest, BITS)
 
     def is_responsible(self, tables: Tables, key: int) -> bool:
         """Keys after the predecessor, up to oneself."""

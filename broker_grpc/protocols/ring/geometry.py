@@ -15,7 +15,17 @@ from broker_grpc.protocols.ring.tapestry import Tapestry
 class Geometry(Protocol):
     """Pure: the same tables give the same answers."""
 
-    def slots(self, me: int) -> list[Slot]: ...
+    def slots(self, me: int) -> list[Slot]:
+        """All, by number."""
+
+    def slot(self, me: int, number: int) -> Slot: ...
+
+    def slot_of(self, me: int, id_: int) -> int:
+        """The number of the slot in which this id is, which is not one's own."""
+
+    def numbers(self, nearest: int, farthest: int) -> range:
+        """Of the slots that may have members, given the numbers of the two neighbours' slots: the smaller
+        one and the larger."""
 
     def is_responsible(self, tables: Tables, key: int) -> bool: ...
 

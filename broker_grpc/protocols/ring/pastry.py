@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from broker_grpc.protocols.ring.identifiers import Member, apart, clockwise, digit, shared_digits
-from broker_grpc.protocols.ring.prefix import prefix_slots, slot_number
+from broker_grpc.protocols.ring.prefix import number_of, numbered_slot, prefix_slots, slot_number
 from broker_grpc.protocols.ring.tables import Slot, Tables, Usable, anyone
 
 
@@ -22,6 +22,16 @@ class Pastry:
 
     def slots(self, me: int) -> list[Slot]:
         return prefix_slots(me, self.base_bits)
+
+    def slot(self, me: int, number: int) -> Slot:
+        return numbered_slot(me, number, self.base_bits)
+
+    def slot_of(self, me: int, id_: int) -> int:
+        return number_of(me, id_, self.base_bits)
+
+    def numbers(self, nearest: int, farthest: int) -> range:
+        """Levels below that of the neighbours are empty."""
+        return range(((farthest >> self.base_bits) + 1) << self.base_bits)
 
     def is_responsible(self, tables: Tables, key: int) -> bool:
         nearest = (tables.me, tables.predecessor, tables.successor)

@@ -1,0 +1,8 @@
+"""Kinds of log records of rings."""
+
+from __future__ import annotations
+
+from protos.kinds import register
+
+# Broker `peer` came into the tables or went; `detail` how and why, `content` plane and neighbours as JSON.
+RING_CHANGED = register(520, "RING_CHANGED", "ring", own=True)
