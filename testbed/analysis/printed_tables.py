@@ -1,4 +1,4 @@
-"""The first three tables on the terminal, the fidelity line and the verdicts."""
+"""The first three tables on the terminal, what faults cost, the fidelity line and the verdicts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from testbed.analysis.evidence.runs import Run
+from testbed.analysis.printed_faults import faults_table, losses_line
 from testbed.analysis.result import Analysis
 
 GROUPS = ("all", "class", "publisher", "broker")  # of the delay table; windows are for figures
@@ -23,6 +24,10 @@ def show(analysis: Analysis, console: Console) -> None:
         console.print(f"\n[bold]{run.provenance['name']}[/bold] {_provenance(run)}", highlight=False)
         console.print(delay_table(analysis, run))
         console.print(budget_line(analysis, run), highlight=False)
+        console.print(losses_line(analysis, run), highlight=False)
+        if (faults := faults_table(analysis, run)) is not None:
+            console.print()
+            console.print(faults)
         console.print()
         console.print(hops_table(analysis, run))
         console.print()

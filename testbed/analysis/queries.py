@@ -15,11 +15,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from protos.records import FlowCounter, PortCounter, ProbeResult
 from testbed.analysis.evidence import journeys
+from testbed.analysis.evidence.absences import FOREVER
 from testbed.analysis.evidence.check_result import CheckResult, write_check_results
 from testbed.analysis.evidence.checks import Evidence, standard
 from testbed.analysis.evidence.expressions import evaluate
 from testbed.analysis.evidence.flight import Motion, by_second, is_long, motion_of, with_seconds
-from testbed.analysis.evidence.interests import FOREVER, Interests
+from testbed.analysis.evidence.interests import Interests
 from testbed.analysis.evidence.log_health import health, inventory
 from testbed.analysis.evidence.runs import Run
 from testbed.analysis.evidence.times import RARE, timeline
@@ -33,6 +34,7 @@ from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_ove
 from testbed.analysis.tables.delay import delay
 from testbed.analysis.tables.deliveries import deliveries, losses
 from testbed.analysis.tables.exchanges import exchanges
+from testbed.analysis.tables.fault_losses import counted, fault_losses, recoveries, regained
 from testbed.analysis.tables.fidelity import fidelity
 from testbed.analysis.tables.hops import hop_distribution, hops, with_share
 from testbed.analysis.tables.links import links
@@ -156,6 +158,8 @@ class Queries:
         self.pairs = self._follow().persist()
         queries: dict[str, Callable[[], DataFrame]] = {
             "losses": lambda: losses(self.pairs),
+            "fault_losses": lambda: counted(self.pairs),
+            "recoveries": lambda: regained(self.pairs),
             "delay": lambda: delay(self.pairs, rows, self.first_publication_us),
             "hop_distribution": lambda: hop_distribution(self.pairs),
             "log": lambda: log_counts(self.events, ended, self.counted),
@@ -172,6 +176,9 @@ class Queries:
         made = {name: future.result() for name, future in waiting.items()}
         made["hops"] = hops(made["hop_distribution"])
         made["hop_distribution"] = with_share(made["hop_distribution"])
+        courses = {key: timeline.course for key, timeline in self.timelines.items()}
+        made["fault_losses"] = fault_losses(made["fault_losses"], courses, self.first_us)
+        made["recoveries"] = recoveries(made["recoveries"], courses, self.first_us)
         made["purposes"] = purposes(made["purposes"], {run.key: run.purposes for run in self.runs})
         made |= self._trees(made.pop("placed", pd.DataFrame(columns=["run", "kind"])))
         self.facts = facts.result()

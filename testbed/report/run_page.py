@@ -9,6 +9,7 @@ import pandas
 
 from testbed.report import charts, exchanged
 from testbed.report.charts import Drawn, natural
+from testbed.report.fault_tables import expected_deliveries, fault_costs
 from testbed.report.html_table import Outcome, Prose, html_table
 from testbed.report.page_frame import (
     Section,
@@ -61,6 +62,7 @@ def run_body(run: RunData, above: str = "") -> str:
         Section("ran", "What ran", what_ran(run)),
         Section("delay", "Delay and hops", results(run)),
         Section("time", "Course of the run", course(run), "Timeline"),
+        Section("faults", "What the faults cost", fault_costs(run), "Faults"),
         Section("exchanges", "Exchanges of overlay links", exchanges(run), "Exchanges"),
         Section("overhead", "Overhead: the log and the wire", overhead(run), "Overhead"),
         Section("load", "Load of the brokers", load(run), "Load"),
@@ -133,10 +135,7 @@ def at_a_glance(run: RunData) -> str:
     deliveries = run.table("deliveries")
     got = deliveries[deliveries.delay_us.notna()] if deliveries is not None else None
     if deliveries is not None and got is not None and len(got):
-        lost = len(deliveries) - len(got)
-        so_far = "so far" if m.status == "running" else ""  # what is missing is known after the analysis
-        note = f"{lost:,} never arrived" if lost else "none missing" if run.live is None else so_far
-        cards.append(card("deliveries", f"{len(got):,}", note))
+        cards.append(card("deliveries", f"{len(got):,}", arrived(run, len(deliveries) - len(got))))
         delays = got.delay_us / 1e3
         cards.append(
             card("median delay", span(delays.median()), f"99 % within {span(delays.quantile(0.99))}")
@@ -144,6 +143,18 @@ def at_a_glance(run: RunData) -> str:
     cost = _per_delivery(run.table("overhead"))
     cards += [card("broker messages", f"{cost:.2f}", "per delivery, all types")] if cost is not None else []
     return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def arrived(run: RunData, missing: int) -> str:
+    """How the deliveries compare with those that were expected; known after the analysis."""
+    if run.live is not None:
+        return "so far" if run.manifest.status == "running" else ""
+    every = expected_deliveries(run.table("fault_losses"))
+    if every is None:
+        return f"{missing:,} never arrived" if missing else ""
+    if not every.lost:
+        return f"all {every.expected:,} expected arrived"
+    return f"{every.lost:,} of {every.expected:,} expected never arrived ({every.delivery_ratio:.2%} did)"
 
 
 def _per_delivery(frame: pandas.DataFrame | None) -> float | None:

@@ -53,7 +53,7 @@ class Situation:
     def _take_progress(self, event: Event) -> None:
         self.phase, self.stage, self.waiting = event["phase"] or self.phase, event["stage"], event["waiting"]
         self.brokers, self.clients = pair(event["brokers"]), pair(event["clients"])
-        self.links = max(self.links, pair(event["links"]))
+        self.links = pair(event["links"])
         before_us, before = self._counted
         if before_us and self.clock_us > before_us:
             self.rate = (event["delivered"] - before) * 1e6 / (self.clock_us - before_us)

@@ -1,4 +1,4 @@
-"""Fault windows: from an action that disturbs the run to the look that shows it recovered.
+"""Fault windows: from an action that disturbs the run to the look that shows it recovered, clients included.
 
 The harness writes them into its log (`FaultWindows`); whoever reads a log takes them from `fault_windows`.
 """

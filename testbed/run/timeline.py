@@ -414,10 +414,16 @@ class Timeline:
         settled = not any(state in (State.STARTING, State.WAITING, State.STOPPING) for state in states)
         alive = frozenset(self.roster.up(self.roster.brokers))
         whole = not gates.links_missing(self.overlay.links, alive, look) and not gates.links_unsynced(look)
-        if settled and whole:
+        if settled and whole and not gates.clients_missing(self._served(), look):
             return self._faults.recovered(now_us)
         self._watch_recovery(now_us)
         return []
+
+    def _served(self) -> list[str]:
+        """Live clients whose broker is there: nothing keeps them from being connected."""
+        up = set(self.roster.up(self.roster.clients))
+        alive = set(self.roster.up(self.roster.brokers))
+        return [client.id for client in self.plan.clients if client.id in up and client.broker in alive]
 
     # ------------------------------------------------------------ the end
 

@@ -348,6 +348,9 @@ def test_files_are_written_with_provenance_on_every_row(analysis: Analysis, fold
     for name, columns in TABLES.items():
         table = pq.read_table(folders / "good" / "tables" / f"{name}.parquet")
         assert table.column_names == [*PROVENANCE, *columns], name
+        if name == "recoveries":  # it had no fault
+            assert len(table) == 0
+            continue
         assert set(table["run"].to_pylist()) == {"good"}, name
         assert set(table["engine"].to_pylist()) == {"guest"}
         head = (folders / "good" / "tables" / f"{name}.csv").read_text().splitlines()[0]

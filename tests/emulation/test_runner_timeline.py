@@ -306,6 +306,28 @@ def test_a_window_stays_open_while_the_overlay_is_not_whole() -> None:
     assert [record[2:] for record in play.kinds() if record[1] == "FAULT_ENDED"] == [("restart", "B2")]
 
 
+def test_a_window_stays_open_until_the_clients_are_back() -> None:
+    """A broker that is back before its clients have redialled serves nobody yet."""
+    play = with_events(Event("clients", SECOND, "restart", "B1"))
+    play.until(SECOND)
+    play.look.clients["c1"] = s.ClientLook(connected=False)
+    play.until(4 * SECOND)
+    play.look.clients["c1"] = s.ClientLook(connected=True, subscribed=0, wanted=1)
+    play.until(6 * SECOND)
+    assert [record for record in play.kinds() if record[1] == "FAULT_ENDED"] == []
+    play.look.clients["c1"] = s.ClientLook(connected=True, subscribed=1, wanted=1)
+    play.until(7 * SECOND)
+    assert [record[2:] for record in play.kinds() if record[1] == "FAULT_ENDED"] == [("restart", "B1")]
+
+
+def test_clients_of_a_dead_broker_hold_no_other_window_open() -> None:
+    play = with_events(Event("clients", SECOND, "kill", "B1"), Event("clients", 2 * SECOND, "restart", "B2"))
+    play.until(SECOND)
+    play.look.clients["c1"] = s.ClientLook(connected=False)
+    play.until(6 * SECOND)
+    assert [record[2:] for record in play.kinds() if record[1] == "FAULT_ENDED"] == [("restart", "B2")]
+
+
 def test_restart_starts_again_only_after_the_end() -> None:
     play = began(plan(events=[Event("clients", SECOND, "restart", "B2")]), deaf={"B2"})
     play.until(5 * SECOND)

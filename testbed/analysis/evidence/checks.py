@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from testbed.analysis.evidence.absences import FOREVER
 from testbed.analysis.evidence.check_result import CheckResult
-from testbed.analysis.evidence.interests import FOREVER
 from testbed.analysis.evidence.log_health import LogHealth
 from testbed.analysis.evidence.runs import Run
 from testbed.analysis.evidence.times import Rows

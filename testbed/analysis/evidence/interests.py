@@ -16,8 +16,8 @@ from broker_grpc.content.filters import Filter
 from broker_grpc.content.language import reread_filter
 from broker_grpc.errors import BrokerError
 from protos.content_messages import Value
-
-FOREVER = 2**62
+from testbed.analysis.evidence.absences import FOREVER
+from testbed.analysis.evidence.fault_course import FaultCourse
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,23 @@ class Timeline:
     flight_us: int = 0  # a publication is under way for at most this long
     interrupted: dict[str, tuple[tuple[int, int], ...]] = field(
         default_factory=dict
-    )  # client -> times without broker
+    )  # client -> times without broker, and until what it asked for again can be known everywhere
     drained: bool = False  # nothing was under way any more when the run ended
+    course: FaultCourse = field(default_factory=FaultCourse)
 
-    def quiet(self, client: str, published_us: int) -> bool:
+    def decided(self, published_us: int) -> bool:
+        """It cannot have been under way any more when the run ended."""
+        return (published_us if self.drained else published_us + self.flight_us) < self.ended_us
+
+    def lasting(self, interest: Interest, published_us: int) -> bool:
+        """The interest is known everywhere (by a gate, or it is older than a flight) and goes on."""
+        known = min(interest.settled_us, interest.from_us + self.flight_us)
+        return known <= published_us and published_us + self.flight_us < interest.until_us
+
+    def quiet(self, subscriber: str, published_us: int, publisher: str = "") -> bool:
         """Nothing excuses the loss of a publication to this client."""
-        last = published_us + self.flight_us
-        if (published_us if self.drained else last) >= self.ended_us:
+        if not self.decided(published_us):
             return False
-        spans = (*self.disturbed, *self.interrupted.get(client, ()))
+        last = published_us + self.flight_us
+        spans = (*self.disturbed, *self.interrupted.get(subscriber, ()), *self.interrupted.get(publisher, ()))
         return not any(start <= last and published_us <= end for start, end in spans)

@@ -24,7 +24,7 @@ INPUT += ("queueing_us", "matching_us", "sending_us", "content", "group", "leg")
 AT = ["message", "node", "leg"]  # a broker may see one on its way to a root, and again on its way down
 COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "run": (pa.string(), "run"),
-    "row": (pa.string(), "pair or publication"),
+    "row": (pa.string(), "pair, lost (expected, not demanded, and never delivered) or publication"),
     "publication": (pa.string(), "publication id"),
     "publisher": (pa.string(), "client that published"),
     "subscriber": (pa.string(), "client that received, or should have"),
@@ -45,6 +45,11 @@ COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "queueing_us": (pa.float64(), "input and output queues of the brokers on the way, us"),
     "rest_us": (pa.float64(), "delay - propagation - processing - queueing, us"),
     "early_us": (pa.int64(), "largest time by which an event precedes its cause, us; 0 = none"),
+    "expected": (pa.bool_(), "the subscriber had asked for it, whatever happened on the way"),
+    "late": (pa.bool_(), "it took longer than anything that no fault held up, twice over"),
+    "fault": (pa.int64(), "number of the fault in whose window it was under way; -1 = none"),
+    "begun": (pa.int64(), "number of the latest fault that had begun; -1 = none"),
+    "cause": (pa.string(), "of its loss or lateness; empty for neither"),
     "deliveries": (pa.int64(), "publication: pairs delivered"),
     "brokers": (pa.int64(), "publication: brokers that processed it"),
     "relays": (pa.int64(), "publication: of these, neither first broker nor notifying anyone"),
@@ -52,9 +57,11 @@ COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "relays_in_tree": (pa.int64(), "publication: brokers that got it from a parent and notified nobody"),
 }
 PARTS = ("relays_to_root", "relays_in_tree")
+OF_FAULTS = ("expected", "late", "fault", "begun", "cause")  # for the tables of losses only
 SCHEMA = pa.schema([(name, kind) for name, (kind, _) in COLUMNS.items()])
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Pair = tuple[str, str]  # publication, subscriber
 
 
 @dataclass(frozen=True)
@@ -239,9 +246,9 @@ def _early(pairs: pd.DataFrame) -> pd.Series:
 
 
 def _with_outcomes(pairs: pd.DataFrame, published: pd.DataFrame, world: World) -> pd.DataFrame:
-    """Adds outcome and settled, and a row for every demanded delivery that is missing."""
+    """Adds outcome and settled, and a row for every delivery that was expected and never came."""
     interests = Interests.of(world.timeline.interests)
-    wanted, settled = _demands(published, interests, world.timeline)
+    wanted, expected, settled = _demands(published, interests, world.timeline)
     keys = list(zip(pairs["publication"], pairs["subscriber"], strict=True))
     readable = {
         message
@@ -254,42 +261,61 @@ def _with_outcomes(pairs: pd.DataFrame, published: pd.DataFrame, world: World) -
         if key not in wanted and key[0] in readable and not interests.unreadable:
             outcome[number] = "phantom"
     pairs["outcome"] = outcome
-    return pd.concat([pairs.assign(row="pair"), _missing(settled, set(keys), published)], ignore_index=True)
+    missing = _missing(expected, settled, set(keys), published)
+    together = pd.concat([pairs.assign(row="pair"), missing], ignore_index=True)
+    names = zip(together["publication"], together["subscriber"], strict=True)
+    together["expected"] = [key in expected for key in names]
+    return _with_faults(together, world.timeline)
+
+
+def _with_faults(pairs: pd.DataFrame, timeline: Timeline) -> pd.DataFrame:
+    """Adds to every expected pair in which fault it was under way, and why it is lost or late."""
+    course, flight = timeline.course, timeline.flight_us
+    published = pairs["published_us"].fillna(0).to_numpy(np.int64)
+    came = pairs["copies"].to_numpy(np.int64) > 0
+    until = np.where(came, pairs["delivered_us"].fillna(0).to_numpy(np.int64), published + flight)
+    late = came & (until - published > flight)
+    cause = np.full(len(pairs), "", dtype=object)
+    for at in np.flatnonzero((late | ~came) & pairs["expected"].to_numpy(bool)):
+        publisher, subscriber = str(pairs["publisher"].iat[at]), str(pairs["subscriber"].iat[at])
+        cause[at] = course.cause(publisher, subscriber, int(published[at]), int(until[at]))
+    fault, begun = course.windows(published, until), course.begun(until)
+    return pairs.assign(late=late, fault=fault, begun=begun, cause=cause)
 
 
 def _demands(
     published: pd.DataFrame, interests: Interests, timeline: Timeline
-) -> tuple[set[tuple[str, str]], dict[tuple[str, str], str]]:
-    """Pairs in which the client is interested at all, and those of them that must be delivered -> class."""
-    wanted: set[tuple[str, str]] = set()
-    settled: dict[tuple[str, str], str] = {}
-    for message, given, t_us, content in zip(
-        published["message"], published["published_us"], published["t_us"], published["content"], strict=True
-    ):
+) -> tuple[set[Pair], dict[Pair, str], dict[Pair, str]]:
+    """Pairs in which the client is interested at all; those of them that should be delivered -> class; and
+    those of them that must be, as nothing excuses their loss."""
+    wanted: set[Pair] = set()
+    expected: dict[Pair, str] = {}
+    settled: dict[Pair, str] = {}
+    columns = ("message", "node", "published_us", "t_us", "content")
+    for message, publisher, given, t_us, content in zip(*(published[name] for name in columns), strict=True):
         at = given or t_us
         attributes = attributes_of(content) if content else None
         for interest in interests.matching(attributes) if attributes is not None else ():
             pair = (message, interest.client)
             wanted.add(pair)
-            lasting = interest.settled_us <= at and at + timeline.flight_us < interest.until_us
-            if lasting and timeline.quiet(interest.client, at):
+            if not timeline.lasting(interest, at) or not timeline.decided(at):
+                continue
+            expected[pair] = interest.group
+            if interest.settled_us <= at and timeline.quiet(interest.client, at, publisher):
                 settled[pair] = interest.group
-    return wanted, settled
+    return wanted, expected, settled
 
 
 def _missing(
-    settled: dict[tuple[str, str], str], seen: set[tuple[str, str]], published: pd.DataFrame
+    expected: dict[Pair, str], settled: dict[Pair, str], seen: set[Pair], published: pd.DataFrame
 ) -> pd.DataFrame:
-    lost = [
-        (message, client, group)
-        for (message, client), group in settled.items()
-        if (message, client) not in seen
-    ]
-    frame = pd.DataFrame(lost, columns=["publication", "subscriber", "group"], dtype=object)
+    lost = [(*pair, group, pair in settled) for pair, group in expected.items() if pair not in seen]
+    frame = pd.DataFrame(lost, columns=["publication", "subscriber", "group", "settled"], dtype=object)
     about = published.drop_duplicates("message")[["message", "node", "t_us"]]
     about = about.rename(columns={"message": "publication", "node": "publisher", "t_us": "published_us"})
-    return frame.merge(about, on="publication", how="left").assign(
-        row="pair", outcome="missing", settled=True, copies=0, early_us=0
+    row = np.where(frame["settled"].astype(bool), "pair", "lost")
+    return frame.assign(row=row, outcome="missing", copies=0, early_us=0).merge(
+        about, on="publication", how="left"
     )
 
 

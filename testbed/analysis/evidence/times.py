@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
 from protos.records import LogEvent
+from testbed.analysis.evidence.absences import FOREVER, Absence, absences, renamed
+from testbed.analysis.evidence.fault_course import DISTURBING, fault_course
 from testbed.analysis.evidence.flight import MIN_FLIGHT_US, Motion, drained
-from testbed.analysis.evidence.interests import FOREVER, Interest, Timeline
+from testbed.analysis.evidence.interests import Interest, Timeline
 from testbed.analysis.evidence.runs import Run
 from testbed.run.faults import CUTS, fault_windows
 
@@ -23,8 +24,9 @@ RARE: tuple[str, ...] = (
     "DISCONNECTED",
     "SUBSCRIBED",
     "UNSUBSCRIBED",
+    "ADVERTISED",
+    "UNADVERTISED",
 )
-DISTURBING = ("FAULT_STARTED", "FAULT_ENDED", "CRASHED")
 RARE += ("MIGRATED", "HANDED_OVER", "EXCHANGED", "PHASE_STARTED", "PHASE_READY", *DISTURBING, "RUN_ENDED")
 Rows = list[dict[str, Any]]
 Span = tuple[int, int]
@@ -37,13 +39,15 @@ def timeline(run: Run, rare: Rows, motion: Motion) -> Timeline:
     before = [e for e in rare if e["t_us"] < ended]  # afterwards everything stops; that excuses nothing
     faults = [aftermath(span, ended, motion) for span in disturbances(before)]
     flight = motion.flight_us(faults)
+    away = absences(before, {client.id for client in run.plan.clients})
     return Timeline(
         tuple(interests(before, gates)),
         tuple((start, end if end == FOREVER else end + flight) for start, end in faults),
         ended,
         flight,
-        {client: tuple(spans) for client, spans in interruptions(before).items()},
+        {client: interruptions(spans, flight) for client, spans in away.items()},
         drained(run, motion, ended),
+        fault_course(run, before, away, flight),
     )
 
 
@@ -54,36 +58,43 @@ def settled_instants(run: Run, rare: Rows) -> list[int]:
 
 
 def interests(rare: Rows, gates: list[int]) -> list[Interest]:
-    """Every subscription with the time from which it must work: the first settled gate after it. One that was
-    handed over to another broker is the same under another id."""
-    ends, renamed = _ends(rare), _renamed(rare)
+    """Every subscription with the time from which it must work: the first settled gate after it."""
+    ends = _ends(rare)
     out = []
-    for e in rare:
+    for number, e in enumerate(rare):
         if e["kind"] != "SUBSCRIBED":
             continue
         settled = next((gate for gate in gates if gate > e["t_us"]), FOREVER)
-        ids = [e["message"]]
-        while (e["node"], ids[-1]) in renamed:
-            ids.append(renamed[e["node"], ids[-1]])
-        later = [t for id_ in ids for t in ends.get((e["node"], id_), []) if t > e["t_us"]]
-        out.append(
-            Interest(e["node"], e["content"], e["t_us"], settled, min(later, default=FOREVER), e["group"])
-        )
+        until = ends.get(number, FOREVER)
+        out.append(Interest(e["node"], e["content"], e["t_us"], settled, until, e["group"]))
     return out
 
 
-def _ends(rare: Rows) -> dict[tuple[str, str], list[int]]:
-    ends = defaultdict(list)
-    for e in rare:
-        if e["kind"] == "UNSUBSCRIBED":
-            ends[e["node"], e["message"]].append(e["t_us"])
+def _ends(rare: Rows) -> dict[int, int]:
+    """Place of a SUBSCRIBED event -> when the client gave that subscription up.
+
+    A client that lost its broker asks again for what it held and gets a new id: one subscription, two ids.
+    So does one that is handed over to another broker.
+    """
+    ends: dict[int, int] = {}
+    held: dict[tuple[str, str], list[int]] = {}  # (client, id) -> places of the events of that subscription
+    lost: dict[tuple[str, str], list[str]] = defaultdict(list)  # (client, content) -> ids to be asked again
+    for number, e in enumerate(rare):
+        node, id_ = e["node"], e["message"]
+        if e["kind"] == "SUBSCRIBED":
+            before = lost[node, e["content"]].pop() if lost.get((node, e["content"])) else ""
+            held[node, id_] = [*held.pop((node, before), []), number]
+        elif e["kind"] == "UNSUBSCRIBED":
+            ends |= {place: e["t_us"] for place in held.pop((node, id_), [])}
+        elif e["kind"] == "HANDED_OVER":
+            for old, new in renamed(e).items():
+                held[node, new] = held.pop((node, old), [])
+        elif e["kind"] in ("DISCONNECTED", "STARTED"):
+            for (owner, known), places in held.items():
+                content = rare[places[-1]]["content"] if places else ""
+                if owner == node and known not in lost[node, content]:
+                    lost[node, content].append(known)
     return ends
-
-
-def _renamed(rare: Rows) -> dict[tuple[str, str], str]:
-    """Client and id of a subscription -> its id at the broker to which the client was handed over."""
-    moves = [e for e in rare if e["kind"] == "HANDED_OVER" and e["content"]]
-    return {(e["node"], old): new for e in moves for old, new in json.loads(e["content"]).items()}
 
 
 @dataclass(frozen=True)
@@ -124,25 +135,9 @@ def aftermath(fault: Disturbance, ended_us: int, motion: Motion) -> Span:
     return fault.start_us, max(whole, motion.held_until_us(fault.start_us, whole))
 
 
-def interruptions(rare: Rows) -> dict[str, list[tuple[int, int]]]:
-    """Per client, the times between losing its broker and having one again. Who was handed over loses none:
-    it has left the old one."""
-    left: dict[str, set[str]] = defaultdict(set)
-    out: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    open_since: dict[str, int] = {}
-    for e in rare:
-        if e["kind"] == "HANDED_OVER":
-            left[e["node"]].add(e["detail"])
-            left[e["node"]].discard(e["peer"])
-        elif e["kind"] == "DISCONNECTED" and e["peer"] in left[e["node"]]:
-            left[e["node"]].discard(e["peer"])
-        elif e["kind"] in ("DISCONNECTED", "STOPPED", "CRASHED"):
-            open_since.setdefault(e["node"], e["t_us"])
-        elif e["kind"] in ("CONNECTED", "SUBSCRIBED") and e["node"] in open_since:
-            out[e["node"]].append((open_since.pop(e["node"]), e["t_us"]))
-    for node, since in open_since.items():
-        out[node].append((since, FOREVER))
-    return out
+def interruptions(spans: tuple[Absence, ...], flight_us: int) -> tuple[Span, ...]:
+    """A client's times without a broker, and until what it asked for again is known everywhere."""
+    return tuple((one.start_us, min(one.end_us + flight_us, FOREVER)) for one in spans)
 
 
 def _end(rare: Rows) -> int:

@@ -15,6 +15,7 @@ from testbed.analysis.tables import (
     trees,
     wire,
 )
+from testbed.analysis.tables import fault_losses as faults
 
 PROVENANCE = {
     "run": "run id",
@@ -39,6 +40,8 @@ TABLES: dict[str, dict[str, str]] = {
     "links": links.COLUMNS,
     "deliveries": deliveries.COLUMNS,
     "losses": deliveries.LOSS_COLUMNS,
+    "fault_losses": faults.COLUMNS,
+    "recoveries": faults.RECOVERY_COLUMNS,
     "fidelity": fidelity.COLUMNS,
 }
 # By what rows are sorted, so that a table does not depend on how the work was divided.
@@ -58,5 +61,7 @@ ORDER: dict[str, list[str]] = {
     "links": [],  # as in the plan
     "deliveries": ["publication", "subscriber"],
     "losses": ["outcome", "settled"],
+    "fault_losses": [],  # sorted by its own rules: all, faults in order of time, none
+    "recoveries": [],  # faults in order of time
     "fidelity": ["source", "target"],
 }

@@ -10,7 +10,7 @@ from testbed.analysis.evidence import journeys
 COLUMNS = {
     name: text
     for name, (_, text) in journeys.COLUMNS.items()
-    if name not in ("run", "row", "deliveries", "brokers", "relays", *journeys.PARTS)
+    if name not in ("run", "row", "deliveries", "brokers", "relays", *journeys.PARTS, *journeys.OF_FAULTS)
 } | {"stretch": "delay / direct; null within one host"}
 LOSS_COLUMNS = {
     "outcome": "delivered, missing (demanded and never delivered), duplicate (more than once), phantom (to a "
