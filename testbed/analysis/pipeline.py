@@ -61,4 +61,4 @@ def _start(master: str, runs: list[Run], say: Progress) -> SparkSession:
 
 def input_bytes(runs: list[Run]) -> int:
     folders = [folder for run in runs for folder in (run.folder.events, run.folder.pcap) if folder.is_dir()]
-    return sum(entry.stat().st_size for folder in folders for entry in os.scandir(folder))
+    return sum(entry.stat().st_size for folder in folders for entry in os.scandir(folder) if entry.is_file())

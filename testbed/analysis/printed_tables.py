@@ -13,6 +13,7 @@ from rich.table import Table
 from testbed.analysis.evidence.runs import Run
 from testbed.analysis.printed_faults import faults_table, losses_line
 from testbed.analysis.result import Analysis
+from testbed.run.fidelity import told
 
 GROUPS = ("all", "class", "publisher", "broker")  # of the delay table; windows are for figures
 MOST_ROWS = 12
@@ -33,7 +34,7 @@ def show(analysis: Analysis, console: Console) -> None:
         console.print()
         console.print(overhead_table(analysis, run))
         console.print()
-        console.print(fidelity_line(analysis, run), highlight=False)
+        console.print(fidelity_line(run), markup=False, highlight=False)
         show_verdicts(analysis, run, console)
 
 
@@ -107,25 +108,15 @@ def type_name(row: dict[Hashable, Any]) -> str:
     return f"{row['type']} to root" if row["purpose"] == "data_to_root" else str(row["type"])
 
 
-def fidelity_line(analysis: Analysis, run: Run) -> str:
-    frame = analysis.frame("fidelity", run.key)
-    verdict = next((v for v in analysis.verdicts[run.key] if v.name == "fidelity"), None)
-    outcome = verdict.verdict if verdict else "unknown"
-    text = f"Fidelity: [{COLOURS[outcome]}]{outcome}[/]"
-    everything = frame[frame["source"] == "all"]
-    if not len(everything):
-        return f"{text} ({verdict.reason if verdict else 'no probes'})"
-    row = everything.iloc[0]
-    errors = ", ".join(
-        f"{name} {row[f'error_{name}_us'] / 1000:.3f} ms" for name in ("p50", "p95", "p99", "max")
-    )
-    return (
-        f"{text}; round-trip error against the plan: {errors} ({row['probes']:,} probes, {row['lost']} lost)"
-    )
+def fidelity_line(run: Run) -> str:
+    """As `testbed deploy` and the page say it."""
+    if run.broken_fidelity:
+        return "fidelity unknown: fidelity.json cannot be read"
+    return told(run.fidelity) if run.fidelity is not None else "fidelity unknown: no fidelity.json"
 
 
 def show_verdicts(analysis: Analysis, run: Run, console: Console) -> None:
-    verdicts = [v for v in analysis.verdicts[run.key] if v.name != "fidelity"]
+    verdicts = analysis.verdicts[run.key]
     passed = [v for v in verdicts if v.verdict == "pass"]
     console.print(f"Checks: {len(passed)} of {len(verdicts)} pass", highlight=False)
     for v in verdicts:

@@ -12,7 +12,7 @@ import click
 from testbed.cli.topology_options import settings_option
 
 if TYPE_CHECKING:
-    from protos.records import Fidelity, Manifest
+    from protos.records import Manifest
     from testbed.run.deploy import Outcome
     from testbed.run.display import View
     from testbed.run.folder import RunFolder
@@ -166,7 +166,9 @@ def tell(outcome: Outcome, as_json: bool) -> None:
     if manifest.reason:
         click.echo(f"reason: {manifest.reason}", err=True)
     if fidelity is not None:
-        click.echo(fidelity_line(fidelity))
+        from testbed.run.fidelity import told
+
+        click.echo(told(fidelity))
     if outcome.kept:
         click.echo("the deployment is kept: testbed status | exec HOST -- CMD | shell HOST | cli | stop")
     click.echo(outcome.folder.path)
@@ -177,12 +179,3 @@ def duration(manifest: Manifest) -> str:
     if not manifest.last_us:
         return f"after {wall}"
     return f"{(manifest.last_us - manifest.first_us) / 1e6:.1f} s of {manifest.clock} time in {wall}"
-
-
-def fidelity_line(fidelity: Fidelity) -> str:
-    shown = {"p50": fidelity.error_p50_us, "p99": fidelity.error_p99_us, "max": fidelity.error_max_us}
-    errors = ", ".join(f"{name} {value:.0f} us" for name, value in shown.items())
-    why = f" ({fidelity.reason})" if fidelity.reason else ""
-    if not fidelity.probes:
-        return f"fidelity {fidelity.verdict}{why or ': no probes'}"
-    return f"fidelity {fidelity.verdict}{why}: {fidelity.probes} probes, error {errors}"

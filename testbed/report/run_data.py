@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas
 
@@ -17,6 +17,8 @@ from testbed.report.event_log import decode
 from testbed.run.faults import fault_windows
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,18 @@ def read_run(path: Path) -> RunData:
         )
     if not folder.tables.exists():
         raise InputError("this run has no tables yet", file=path, hint=f"testbed analyze {path}")
-    manifest = folder.read_manifest()
+    if not folder.plan.exists():
+        raise InputError("this run folder has no plan.json", file=path, hint="the plan cannot be made again")
     problems: list[str] = []
+    manifest, plan = _read(folder.manifest, folder.read_manifest), _read(folder.plan, folder.read_plan)
     checks = read_checks(folder.verdicts, problems)
     tables = read_tables(folder.tables, problems)
     faults = read_faults(folder.events, manifest.first_us, manifest.last_us)
     return RunData(
         folder,
         manifest,
-        folder.read_plan(),
-        folder.read_fidelity(),
+        plan,
+        read_fidelity(folder, problems),
         checks,
         faults,
         None,
@@ -66,6 +70,21 @@ def read_run(path: Path) -> RunData:
         read_about(folder.topology),
         problems,
     )
+
+
+def _read(file: Path, read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except ValueError as error:
+        raise InputError(f"cannot be read: {error}", file=file) from None
+
+
+def read_fidelity(folder: RunFolder, problems: list[str]) -> Fidelity | None:
+    try:
+        return folder.read_fidelity()
+    except ValueError as error:
+        problems.append(f"{folder.fidelity.name}: {error}")
+        return None
 
 
 def read_about(topology: Path) -> str:

@@ -28,6 +28,7 @@ from testbed.report.page_frame import (
 from testbed.report.run_data import RunData
 from testbed.report.svg import span
 from testbed.report.topology_svg import network_picture, overlay_picture
+from testbed.run.fidelity import told
 
 DELAY_COLUMNS = {
     "group_by": "by", "group": "group", "count": "deliveries", "mean_us": "mean (ms)", "p50_us": "p50",
@@ -101,12 +102,7 @@ def status(run: RunData) -> str:
     outcome = {"done": "pass", "running": "unknown"}.get(run.manifest.status, "fail")
     parts = [badge(outcome, f"run {run.manifest.status}")]
     if fidelity is not None:
-        worst = (
-            f": p99 error {fidelity.error_p99_us:.0f} µs over {fidelity.probes:,} probes"
-            if fidelity.probes
-            else f": {fidelity.reason}"
-        )
-        parts.append(badge(fidelity.verdict, f"fidelity {fidelity.verdict}{worst}"))
+        parts.append(badge(fidelity.verdict, told(fidelity)))
     if run.checks:
         parts.append(checks_badge([c["verdict"] for c in run.checks]))
     reason = run.manifest.reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,13 +125,42 @@ def overlaps(probe: ProbeResult, fault: FaultWindow) -> bool:
 
 
 def read(folder: Path) -> list[ProbeResult]:
-    """Every whole line of probes/*.jsonl; a torn last line is dropped."""
-    found: list[ProbeResult] = []
+    """Every line of probes/*.jsonl that can be read; `broken_lines` has the others."""
+    return [probe for _, probe in _probes(folder) if probe is not None]
+
+
+def broken_lines(folder: Path) -> list[str]:
+    """file:line of every line that is no probe; a torn last line, without its newline, is not counted."""
+    return [place for place, probe in _probes(folder) if probe is None]
+
+
+def _probes(folder: Path) -> Iterator[tuple[str, ProbeResult | None]]:
     decode = msgspec.json.Decoder(ProbeResult).decode
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(path for path in folder.glob("*.jsonl") if path.is_file()):
         *lines, _ = path.read_bytes().split(b"\n")
-        found += [decode(line) for line in lines if line]
-    return found
+        for number, line in enumerate(lines, 1):
+            try:
+                yield f"{path.name}:{number}", decode(line) if line else None
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                yield f"{path.name}:{number}", None
+
+
+def loses(plan: Plan) -> bool:
+    """Whether packets may be lost by the plan, at all times or once a link is reshaped."""
+    network = plan.network
+    always = any(link.loss for link in network.links) or any(pair.loss for pair in network.pairs)
+    return always or any(event.action == "reshape" and event.arguments.get("loss") for event in plan.events)
+
+
+def told(fidelity: Fidelity) -> str:
+    """The verdict in one line, the same wherever it is shown: first why, then the numbers."""
+    why = f": {fidelity.reason}" if fidelity.reason else "" if fidelity.probes else ": no probes"
+    if not fidelity.probes:
+        return f"fidelity {fidelity.verdict}{why}"
+    shown = {"p50": fidelity.error_p50_us, "p99": fidelity.error_p99_us, "max": fidelity.error_max_us}
+    errors = ", ".join(f"{name} {value / 1000:.3f} ms" for name, value in shown.items())
+    lost = f", {fidelity.lost:,} lost" if fidelity.lost else ""
+    return f"fidelity {fidelity.verdict}{why}; {fidelity.probes:,} probes{lost}, error {errors}"
 
 
 def read_events(path: Path) -> list[LogEvent]:

@@ -117,6 +117,21 @@ def damage_captures(path: Path) -> None:
     third.write_bytes(b"nonsense")
 
 
+def link_to_itself(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def spoil(path: Path, text: bytes) -> None:
+    path.write_bytes(text)
+
+
+def judged(path: Path, **fields: object) -> None:
+    """The verdict on probes that are not there any more."""
+    (path / "fidelity.json").write_text(json.dumps({"verdict": "pass", **fields}))
+    shutil.rmtree(path / "probes")
+
+
 CASES: dict[str, Callable[[Path], None]] = {
     "good": lambda path: None,
     "no captures": lambda path: shutil.rmtree(path / "pcap"),
@@ -133,6 +148,14 @@ CASES: dict[str, Callable[[Path], None]] = {
     "dropped": lambda path: edited(path, "B2", without_first("SENT")),
     "tls": lambda path: manifest(path, tls=True),
     "damaged": damage_captures,
+    "no client log": lambda path: (path / "events" / "c3.jsonl").unlink(),
+    "a link to itself": lambda path: link_to_itself(path / "events" / "c3.jsonl"),
+    "no harness log": lambda path: (path / "events" / "harness.jsonl").unlink(),
+    "unended": lambda path: edited(path, "harness", without_first("RUN_ENDED")),
+    "one capture": lambda path: (path / "pcap" / "h2-h2-eth0.pcap").unlink(),
+    "broken probe": lambda path: spoil(path / "probes" / "h1.jsonl", b"{}\n{\n{}\n"),
+    "no probes": lambda path: judged(path, probes=100),
+    "broken fidelity": lambda path: spoil(path / "fidelity.json", b"{"),
 }  # fmt: skip
 
 # The same with a publication every 2 s: these last long enough for hold-ups.
@@ -188,7 +211,10 @@ def verdict(analysis: Analysis, run: str, name: str) -> tuple[str, str]:
 def test_a_good_run_passes_every_check(analysis: Analysis) -> None:
     assert {v.name: v.verdict for v in analysis.verdicts["good"]} == {
         "every broker logged": "pass",
+        "every client logged": "pass",
+        "the harness logged": "pass",
         "event logs are whole": "pass",
+        "every capture is there": "pass",
         "captures are whole": "pass",
         "wire agrees with logs": "pass",
         "no missing delivery": "pass",
@@ -221,6 +247,16 @@ def test_a_good_run_passes_every_check(analysis: Analysis) -> None:
         ("dropped", "captures are whole", "unknown", "3 packets dropped"),
         ("tls", "wire agrees with logs", "unknown", "TLS"),
         ("damaged", "captures are whole", "unknown", "cut in mid-record"),
+        ("damaged", "every capture is there", "fail", "h2-h2-eth0.pcap: empty"),
+        ("no captures", "every capture is there", "fail", "pcap/h1-h1-eth0.pcap: missing"),
+        ("one capture", "every capture is there", "fail", "pcap/h2-h2-eth0.pcap: missing"),
+        ("no client log", "every client logged", "fail", "c3 (events/clients-h3.jsonl)"),
+        ("a link to itself", "every client logged", "fail", "c3"),
+        ("no harness log", "the harness logged", "fail", "events/harness.jsonl"),
+        ("unended", "the harness logged", "fail", "does not say that the run ended"),
+        ("broken probe", "fidelity", "fail", "probes/h1.jsonl:2"),
+        ("no probes", "fidelity", "fail", "judges 100 probes"),
+        ("broken fidelity", "fidelity", "fail", "fidelity.json"),
         ("tree", "quick", "pass", "p99"),
         ("tree", "too strict", "fail", "p99"),
         ("tree", "no such table", "unknown", "delays"),
@@ -236,7 +272,9 @@ def test_what_is_wrong_is_found(analysis: Analysis, run: str, name: str, outcome
 def test_one_wrong_thing_fails_one_run_only(analysis: Analysis) -> None:
     failing = {run for run, _ in analysis.failed}
     wrong = {"bad line", "silent", "duplicate", "phantom", "missing", "early", "unlogged", "tree"}
-    assert failing == wrong | {"held up and lost", "overloaded and lost"}
+    gone = {"no captures", "damaged", "one capture", "no client log", "a link to itself", "no harness log"}
+    gone |= {"unended", "broken probe", "no probes", "broken fidelity"}
+    assert failing == wrong | gone | {"held up and lost", "overloaded and lost"}
 
 
 @pytest.mark.parametrize("off_us", [-1, 0, 1])
@@ -348,8 +386,8 @@ def test_files_are_written_with_provenance_on_every_row(analysis: Analysis, fold
     for name, columns in TABLES.items():
         table = pq.read_table(folders / "good" / "tables" / f"{name}.parquet")
         assert table.column_names == [*PROVENANCE, *columns], name
-        if name == "recoveries":  # it had no fault
-            assert len(table) == 0
+        if not len(table):  # it had no fault, and a protocol without trees and handovers
+            assert name in ("recoveries", "trees", "handovers", "exchanges", "costs")
             continue
         assert set(table["run"].to_pylist()) == {"good"}, name
         assert set(table["engine"].to_pylist()) == {"guest"}

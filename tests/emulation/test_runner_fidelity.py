@@ -8,7 +8,8 @@ import pytest
 
 from protos.records import LogEvent, ProbeResult
 from testbed.run import fidelity
-from testbed.topology.plan import Link, Network, Node, PairLatency, Plan, Probes
+from testbed.run.display import Situation
+from testbed.topology.plan import Event, Link, Network, Node, PairLatency, Plan, Probes
 
 
 def probe(error_us: float = 0.0, planned_us: int = 10_000, t_us: int = 0) -> ProbeResult:
@@ -100,3 +101,33 @@ def test_probes_during_network_faults_are_left_out() -> None:
 def test_a_torn_last_line_is_dropped(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b'{"t_us":1,"source":"a"}\n{"t_us":2}\n{"t_us":3,"sour')
     assert [each.t_us for each in fidelity.read(tmp_path)] == [1, 2]
+
+
+def test_loss_from_a_reshape_is_planned_loss() -> None:
+    reshaped = plan(events=[Event("run", 0, "reshape", "l1", {"loss": 0.2})])
+    assert fidelity.loses(reshaped)
+    assert not fidelity.loses(plan(events=[Event("run", 0, "reshape", "l1", {"latency_us": 5})]))
+    lost = [ProbeResult(source="a", target="b", planned_us=10_000, measured_us=-1)] * 20
+    assert fidelity.judge([probe()] * 80 + lost, LIMITS, lossy=fidelity.loses(reshaped)).verdict == "pass"
+
+
+def test_a_broken_line_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "h1.jsonl").write_bytes(b'{"source":"a"}\n{"source"\n{"source":"b"}\n{"sour')
+    assert [found.source for found in fidelity.read(tmp_path)] == ["a", "b"]
+    assert fidelity.broken_lines(tmp_path) == ["h1.jsonl:2"]
+
+
+def test_a_failed_verdict_says_first_why_and_then_how_good_the_rest_was() -> None:
+    lost = [ProbeResult(source="a", target="b", planned_us=10_000, measured_us=-1)] * 20
+    said = fidelity.told(fidelity.judge([probe(1)] * 80 + lost, LIMITS))
+    why = "20 of 100 probes were lost on links without loss"
+    assert said.startswith(f"fidelity fail: {why}; 100 probes, 20 lost, error p50 0.001 ms")
+
+
+def test_progress_counts_the_links_of_a_dead_broker_as_down() -> None:
+    seen = Situation()
+    for up in (3, 1):
+        blank = {"phase": "", "stage": "running", "waiting": "", "delivered": 0}
+        pairs = {"brokers": [4, 4], "clients": [0, 0], "links": [up, 3]}
+        seen.take({"t": "progress", "clock_us": 1, **blank, **pairs})
+    assert seen.links == (1, 3)

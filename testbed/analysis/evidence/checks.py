@@ -13,6 +13,7 @@ from testbed.analysis.evidence.check_result import CheckResult
 from testbed.analysis.evidence.log_health import LogHealth
 from testbed.analysis.evidence.runs import Run
 from testbed.analysis.evidence.times import Rows
+from testbed.analysis.evidence.witnesses import every_capture_there, every_client_logged, harness_logged
 from testbed.analysis.tables.counted import BROKERS
 
 EVIDENCE = 10
@@ -37,7 +38,10 @@ class Evidence:
 def standard(e: Evidence) -> list[CheckResult]:
     return [
         every_broker_logged(e),
+        every_client_logged(e.run, e.rare, e.health.speaking),
+        harness_logged(e.run, e.rare, e.health.speaking),
         logs_whole(e),
+        every_capture_there(e.run),
         captures_whole(e),
         wire_agrees(e),
         *exactly_once(e),
@@ -222,7 +226,15 @@ def causes_first(e: Evidence) -> CheckResult:
 
 
 def fidelity_kept(e: Evidence) -> CheckResult:
-    name, given = "fidelity", e.run.fidelity
+    name = "fidelity"
+    broken = [*e.run.broken_probes, *e.run.broken_fidelity]
+    if broken:
+        return CheckResult(name, "fail", f"{broken[0]} cannot be read", broken[:EVIDENCE])
+    given = e.run.fidelity
+    judged = int(e.fidelity.loc[e.fidelity["source"] == "all", "probes"].sum())
+    if given is not None and given.probes > judged:
+        text = f"fidelity.json judges {given.probes} probes, and probes/*.jsonl have {judged}"
+        return CheckResult(name, "fail", text)
     if given is not None and given.verdict in ("pass", "fail", "unknown"):
         return CheckResult(name, given.verdict, given.reason)  # type: ignore[arg-type]
     everything = e.fidelity[e.fidelity["source"] == "all"]

@@ -23,6 +23,7 @@ class LogHealth:
     bad: list[str] = field(default_factory=list)  # file:line: what
     unknown_kinds: dict[str, int] = field(default_factory=dict)
     silent: list[str] = field(default_factory=list)  # brokers without a single event
+    speaking: set[str] = field(default_factory=set)  # processes with one
 
 
 def inventory(lines: DataFrame) -> DataFrame:
@@ -48,8 +49,8 @@ def health(run: Run, counted: pd.DataFrame) -> LogHealth:
     good = counted[counted["bad"] == 0]
     for kind, events in good[~good["kind"].isin(run.kinds)].groupby("kind")["events"].sum().items():
         found.unknown_kinds[str(kind)] = int(events)
-    speaking = set(good["node"])
-    found.silent = sorted(broker for broker in expected_brokers(run) if broker not in speaking)
+    found.speaking = set(good["node"])
+    found.silent = sorted(broker for broker in expected_brokers(run) if broker not in found.speaking)
     return found
 
 

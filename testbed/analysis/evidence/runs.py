@@ -16,6 +16,7 @@ from protos.records import CaptureFile, Catalogue, Fidelity, LogEvent, Manifest
 from testbed.analysis.wire.capture_file import Capture
 from testbed.analysis.wire.envelope import KnownMessages
 from testbed.errors import InputError
+from testbed.run.fidelity import broken_lines
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
@@ -94,7 +95,21 @@ class Run:
         return frozenset(kind.name for kind in self.catalogue.kinds)
 
     def files(self, folder: Path, pattern: str = "*.jsonl") -> list[Path]:
-        return sorted(folder.glob(pattern))
+        """Those that are files: a broken link or one that leads to itself is none, and a check misses it."""
+        return sorted(path for path in folder.glob(pattern) if path.is_file())
+
+    @cached_property
+    def broken_probes(self) -> list[str]:
+        """file:line of every probe that cannot be read; a torn last line is what a crash leaves."""
+        return [f"probes/{place}" for place in broken_lines(self.folder.probes)]
+
+    @property
+    def broken_fidelity(self) -> list[str]:
+        try:
+            self.folder.read_fidelity()
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            return [f"fidelity.json ({error})"]
+        return []
 
     @property
     def fidelity(self) -> Fidelity | None:
@@ -107,7 +122,7 @@ class Run:
     def captures(self) -> list[Capture]:
         """Every capture file of the folder, whether the manifest names it or not."""
         listed = {Path(c.file).name: c for c in self.manifest.captures}
-        files = sorted([*self.folder.pcap.glob("*.pcap"), *self.folder.pcap.glob("*.pcapng")])
+        files = self.files(self.folder.pcap, "*.pcap") + self.files(self.folder.pcap, "*.pcapng")
         nodes = {path: self._captured_node(path, listed) for path in files}
         captured = frozenset(address for node in nodes.values() for address in self._addresses(node))
         return [self._capture(path, node, listed.get(path.name), captured) for path, node in nodes.items()]
@@ -149,7 +164,7 @@ class Run:
 def load_runs(folders: Iterable[str | Path | RunFolder]) -> list[Run]:
     """Raises InputError for a folder that is no run folder; its message says what is missing."""
     paths = [folder.path if isinstance(folder, RunFolder) else Path(folder) for folder in folders]
-    resolved = list(dict.fromkeys(path.resolve() for path in paths))
+    resolved = list(dict.fromkeys(_resolved(path) for path in paths))
     if not resolved:
         raise InputError("no run folder given", hint="testbed analyze results/NAME/latest")
     loaded = [(path, *_load(path)) for path in resolved]
@@ -168,6 +183,13 @@ def load_runs(folders: Iterable[str | Path | RunFolder]) -> list[Run]:
         runs = [Run(str(r.folder.path), r.folder, r.plan, r.manifest, r.warnings) for r in runs]
     _say_mixed(runs)
     return runs
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError):
+        raise InputError("this link leads to itself", file=path, hint="give results/NAME/RUN") from None
 
 
 def _load(path: Path) -> tuple[Plan, Manifest]:

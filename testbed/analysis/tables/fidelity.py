@@ -7,7 +7,7 @@ import pandas as pd
 COLUMNS = {
     "source": "probing host, or all",
     "target": "probed host, or all",
-    "probes": "round trips tried",
+    "probes": "round trips tried, also during faults of the network, which the verdict leaves out",
     "lost": "without answer",
     "planned_us": "round trip by the plan, us (mean over all in the row `all`)",
     "measured_p50_us": "median measured round trip, us",

@@ -269,9 +269,13 @@ class EmulatedRun:
         events = fidelity.read_events(self.folder.events / "harness.jsonl")
         planned = fidelity.outside_faults(probes, events)
         limits = fidelity.limits(self.plan, self.manifest.clock)
-        network = self.plan.network
-        lossy = any(link.loss for link in network.links) or any(pair.loss for pair in network.pairs)
+        lossy = fidelity.loses(self.plan)
         verdict = fidelity.judge(planned, limits, fidelity.tolerances(self.plan), lossy)
+        if broken := fidelity.broken_lines(self.folder.probes):
+            verdict.verdict, verdict.reason = (
+                "fail",
+                f"probes/{broken[0]} cannot be read ({len(broken)} lines)",
+            )
         self.folder.write_fidelity(verdict)
         if verdict.verdict == "fail":
             self.warn(f"fidelity: {verdict.reason}")
