@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ import msgspec
 from testbed.emulation.controller.config import ControllerConfig
 from testbed.emulation.network import namespaces
 from testbed.emulation.network.errors import NetworkError
+from testbed.emulation.readable import readable
 
 
 class ControllerHandle:
@@ -67,7 +67,7 @@ class ControllerHandle:
                 raise NetworkError(
                     f"the controller did not report {event!r} in {seconds:.0f} s{self._last_words()}"
                 )
-            if select.select([self._ours], [], [], remaining)[0]:
+            if readable([self._ours], remaining):
                 data = self._ours.recv(65536)
                 if not data:
                     raise NetworkError(f"the controller ended before {event!r}{self._last_words()}")

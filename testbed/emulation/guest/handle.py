@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import select
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from testbed.emulation.guest.client import Connection, Message
 from testbed.emulation.guest.control import ControlFolder
 from testbed.emulation.guest.errors import GuestDied, died
 from testbed.emulation.guest.process import Finished, GuestProcess
+from testbed.emulation.readable import readable
 
 STOP_GRACE_SECONDS = 10.0
 CONTROL_INSIDE = "/run/testbed"
@@ -88,7 +88,7 @@ class GuestHandle:
         """Wait at most so long for news of the guest, and take in what there is."""
         if self.dead or self.connection is None:
             return
-        if not select.select([self.connection], [], [], seconds)[0]:
+        if not readable([self.connection], seconds):
             return
         messages, open_ = self.connection.receive()
         for message in messages:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import shutil
 import signal
 import sys
@@ -15,6 +14,7 @@ from types import FrameType
 
 from testbed.emulation.guest.handle import GuestHandle
 from testbed.emulation.guest.process import GuestProcess
+from testbed.emulation.readable import readable
 
 READ_SIZE = 512
 END_OF_INPUT = b"\x04"
@@ -37,11 +37,11 @@ def _relay(guest: GuestHandle, process: GuestProcess, keyboard: int, screen: int
     assert guest.connection is not None
     sources: list[int] = [keyboard, guest.connection.fileno()]
     while process.code is None:
-        readable, _, _ = select.select(sources, [], [])
-        if guest.connection.fileno() in readable:
+        ready = readable(sources)
+        if guest.connection.fileno() in ready:
             process.poll(0)
             os.write(screen, process.take_terminal_output())
-        if keyboard in readable:
+        if keyboard in ready:
             data = os.read(keyboard, READ_SIZE)
             process.write(data or END_OF_INPUT)
             if not data:

@@ -11,7 +11,6 @@ beside the packet, which it does not have for the packets that it filters itself
 from __future__ import annotations
 
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from testbed.emulation.network import namespaces
 from testbed.emulation.network.created import Record
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.wiring import Wiring
+from testbed.emulation.readable import readable
 from testbed.run.folder import RunFolder
 from testbed.topology.plan import Plan
 
@@ -160,8 +160,7 @@ def _await_listening(job: CaptureJob, process: subprocess.Popen[str], seconds: f
     """tcpdump says so on its error output, once packets are being taken."""
     assert process.stderr is not None
     while True:
-        ready, _, _ = select.select([process.stderr], [], [], seconds)
-        line = process.stderr.readline() if ready else ""
+        line = process.stderr.readline() if readable([process.stderr], seconds) else ""
         if "listening on" in line:
             return
         if not line:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import select
 import socket
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import msgspec
 
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.prober import ProberConfig
+from testbed.emulation.readable import readable
 from testbed.topology.plan import Link
 
 
@@ -39,7 +39,7 @@ class Probes:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        if not select.select([self._line], [], [], 60)[0] or not self._line.recv(100):
+        if not readable([self._line], 60) or not self._line.recv(100):
             raise NetworkError(f"the prober did not start: {log_file.read_text()[-500:]}")
 
     @property

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
-import select
 import shutil
 import socket
 import sys
@@ -23,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from testbed.emulation.readable import readable
 from testbed.emulation.runner.service import Request
 from testbed.errors import TestbedError
 
@@ -78,7 +78,7 @@ def relay(master: int, client: socket.socket) -> None:
     """Bytes both ways until the command has ended and everything it wrote was shown."""
     sources: list[Any] = [0, master, client]
     while True:
-        ready, _, _ = select.select(sources, [], [])
+        ready = readable(sources)
         if master in ready:
             with contextlib.suppress(OSError):  # EIO: the other side is closed
                 os.write(1, os.read(master, READ))

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import base64
 import os
-import select
 import signal
 import time
 
 from testbed.emulation.guest.inside import sessions
 from testbed.emulation.guest.inside.line import Line, Message
 from testbed.emulation.guest.inside.sessions import Session
+from testbed.emulation.readable import readable
 
 PACE_SECONDS = 0.05
 TERMINAL_READ = 2048
@@ -53,7 +53,7 @@ class Agent:
         messages: list[Message] = []
         while not messages:
             # Neither sleeping nor failing: newer kernels let a microsecond pass at every failed call.
-            if select.select([self.line.fd], [], [], 0)[0]:
+            if readable([self.line.fd], 0):
                 messages = self.line.receive()
             os.sched_yield()
         self._reap()
@@ -64,16 +64,16 @@ class Agent:
         terminals = {s.terminal: s for s in self.sessions.values() if s.terminal is not None}
         paced = self.virtual and not self.stopping and self._only_terminals()
         watched = [self.line.fd, self._child_fd, *terminals]
-        readable, _, _ = select.select(watched, [], [], PACE_SECONDS if paced else None)
-        for fd in readable:
+        ready = readable(watched, PACE_SECONDS if paced else None)
+        for fd in ready:
             if fd in terminals:
                 self._relay(terminals[fd])
-        if self._child_fd in readable:
+        if self._child_fd in ready:
             os.read(self._child_fd, 512)
             self._reap()
         for message in self.line.receive():
             self._handle(message)
-        if paced and not readable and self.sessions:
+        if paced and not ready and self.sessions:
             self._hold("paced")
 
     def _only_terminals(self) -> bool:
@@ -134,7 +134,7 @@ class Agent:
                 self._finish(ended, sessions.exit_code(status))
 
     def _finish(self, session: Session, code: int) -> None:
-        while session.terminal is not None and select.select([session.terminal], [], [], 0)[0]:
+        while session.terminal is not None and readable([session.terminal], 0):
             self._relay(session)
         if session.terminal is not None:
             os.close(session.terminal)
