@@ -183,11 +183,14 @@ class Probes(msgspec.Struct, omit_defaults=True):
     limit_us: int = 0  # 0 = by clock: 200 virtual, 1000 real
 
 
-class LogDetail(msgspec.Struct, omit_defaults=True):
+class LogDetail(msgspec.Struct, omit_defaults=True, frozen=True):
     """What the brokers' logs count instead of telling it."""
 
     counted: list[str] = []  # types of messages
     journeys: float = 0.0  # share of the publications that are told whole all the same
+
+
+EVERY_RECORD = LogDetail()  # by identity: a plan that counts nothing has no such field
 
 
 class Check(msgspec.Struct, omit_defaults=True):
@@ -212,7 +215,7 @@ class Plan(msgspec.Struct, omit_defaults=True):
     checks: list[Check] = []
     tls: bool = False
     sample_every_us: int = 10_000_000  # SAMPLED events of the brokers
-    log_detail: LogDetail = msgspec.field(default_factory=LogDetail)
+    log_detail: LogDetail = EVERY_RECORD
     version: int = 1
 
 

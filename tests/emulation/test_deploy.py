@@ -280,9 +280,9 @@ def progress(clock_us: int, delivered: int, links: int = 6) -> Event:
 def test_the_live_line_says_phase_brokers_links_clocks_and_rate() -> None:
     situation = Situation()
     situation.take(progress(1_000_000, 0) | {"wall_s": 0.5})
-    situation.take(progress(11_000_000, 250, links=0) | {"wall_s": 2.0})
+    situation.take(progress(11_000_000, 250, links=4) | {"wall_s": 2.0})
     assert situation.line() == (
-        "run: running  brokers 7/7  links 6/6  clients 9/9  clock 10.0 s, wall 2.0 s  250 deliveries (25/s)"
+        "run: running  brokers 7/7  links 4/6  clients 9/9  clock 10.0 s, wall 2.0 s  250 deliveries (25/s)"
     )
 
 

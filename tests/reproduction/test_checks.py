@@ -22,6 +22,7 @@ from testbed.reproduction.checks import (
     near,
     order,
     shape,
+    together,
     within,
 )
 from testbed.reproduction.claim import Finding
@@ -168,3 +169,10 @@ def test_no_check_of_a_paper_answers_the_same_whatever_it_sees() -> None:
                 if isinstance(first, ast.Constant) and first.value is not None:
                     constant.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert constant == []
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "held"), [([], None), ([True], True), ([True, None], None), ([None, False, True], False)]
+)
+def test_findings_hold_together(outcomes: list[bool | None], held: bool | None) -> None:
+    assert together(outcomes) is held

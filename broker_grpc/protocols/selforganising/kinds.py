@@ -5,6 +5,6 @@ from __future__ import annotations
 from protos.kinds import register
 
 # A broker asks for a link to `peer`; `hops` the links of the path between them, `detail` its cost.
-LINK_PROPOSED = register(520, "LINK_PROPOSED", "selforganising", own=True)
+LINK_PROPOSED = register(522, "LINK_PROPOSED", "selforganising", own=True)
 # A request ended here without an exchange: `type` kept, unknown, refused or stale; `peer` who proposed it.
-REQUEST_ENDED = register(521, "REQUEST_ENDED", "selforganising", own=True)
+REQUEST_ENDED = register(523, "REQUEST_ENDED", "selforganising", own=True)

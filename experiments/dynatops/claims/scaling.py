@@ -11,7 +11,7 @@ import pandas
 from experiments.dynatops.measures import METRICS, along, by_seed
 from experiments.dynatops.points import Sizes
 from experiments.dynatops.readings import SCALING, STOPPING
-from testbed.reproduction.checks import at_most, below
+from testbed.reproduction.checks import at_most, below, together
 from testbed.reproduction.claim import Claim, Finding
 from testbed.reproduction.interval import Interval, mean_interval
 
@@ -44,9 +44,8 @@ def always_saves(axis: Axis, metric: str) -> Callable[[Scaling], Finding]:
         doubtful = {key: one for key, one in found.items() if one.low <= 0}
         told = [f"{size} {axis}, {pattern}: {percent(one)}" for (size, pattern), one in doubtful.items()]
         text = "; ".join(told) or f"at least {100 * min(one.low for one in found.values()):.1f} %"
-        if any(one.high <= 0 for one in doubtful.values()):
-            return Finding(False, text, "95 % intervals over seeds")
-        return Finding(None if doubtful else True, text, "95 % intervals over seeds")
+        outcomes = [False if one.high <= 0 else None if one.low <= 0 else True for one in found.values()]
+        return Finding(together(outcomes), text, "95 % intervals over seeds")
 
     return check
 
@@ -64,11 +63,7 @@ def more_when_skewed(axis: Axis, metric: str) -> Callable[[Scaling], Finding]:
             outcomes.append(found.holds)
             told.append(f"{size}: {found.measured}" if found.measured else f"{size}: no interval")
         text = f"uniform less multimodal, by {axis}: " + "; ".join(told)
-        if False in outcomes:
-            return Finding(False, text, "paired, 95 % intervals")
-        if not outcomes or None in outcomes:
-            return Finding(None, text, "some intervals are on both sides of zero")
-        return Finding(True, text, "paired, 95 % intervals")
+        return Finding(together(outcomes), text, "paired, 95 % intervals; unknown where one has both signs")
 
     return check
 

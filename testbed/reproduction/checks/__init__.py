@@ -9,5 +9,18 @@ from testbed.reproduction.checks.number import alike, at_most, factor, growth, n
 from testbed.reproduction.checks.order import least, order
 from testbed.reproduction.checks.paired import below
 from testbed.reproduction.checks.shape import shape
+from testbed.reproduction.checks.together import together
 
-__all__ = ["alike", "at_most", "below", "factor", "growth", "least", "near", "order", "shape", "within"]
+__all__ = [
+    "alike",
+    "at_most",
+    "below",
+    "factor",
+    "growth",
+    "least",
+    "near",
+    "order",
+    "shape",
+    "together",
+    "within",
+]

@@ -8,7 +8,7 @@ from itertools import combinations
 from protos.bodies import TYPE_OF
 from testbed.topology.check_expressions import mistake_in
 from testbed.topology.file.schema import TopologyFile
-from testbed.topology.plan import Broker, Capture, Check, LogDetail, Probes
+from testbed.topology.plan import EVERY_RECORD, Broker, Capture, Check, LogDetail, Probes
 from testbed.topology.resolve.expand import Steps
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.report import Report, shortened
@@ -75,4 +75,4 @@ def build_log_detail(file: TopologyFile, report: Report) -> LogDetail:
         if not found:
             report.unknown(("log_detail", "counted", i), "type of message", word, known)
         counted.update(found)
-    return LogDetail(sorted(counted), file.log_detail.journeys if counted else 0.0)
+    return LogDetail(sorted(counted), file.log_detail.journeys) if counted else EVERY_RECORD
