@@ -52,12 +52,13 @@ def command(
     from testbed.cli.deploy import run_plan
     from testbed.emulation.status import locate
     from testbed.run.folder import RunFolder
+    from testbed.run.inputs import runnable
 
     folder = RunFolder(locate(run, results).path.resolve())  # `latest` will be another one
     manifest = folder.read_manifest()
     source = folder.topology if folder.topology.exists() else None
     clock = manifest.clock if engine is None else None
-    code = run_plan(folder.read_plan(), source, results, engine or manifest.engine, clock, as_json=as_json)
+    code = run_plan(runnable(folder), source, results, engine or manifest.engine, clock, as_json=as_json)
     again = RunFolder((results / manifest.name / "latest").resolve())
     if (
         with_diff and not as_json and again.path != folder.path

@@ -25,6 +25,7 @@ from protos.records import Fidelity, Manifest
 from testbed.errors import TestbedError, explain
 from testbed.run.engine import Clock, Engine, Event, Options
 from testbed.run.folder import RunFolder, make_results
+from testbed.run.inputs import keep
 from testbed.run.reserve import is_full, release, reserve
 from testbed.topology.plan import Plan, dump
 
@@ -77,7 +78,7 @@ def _fill(
 ) -> None:
     folder.create()
     reserve(folder.path)
-    folder.plan.write_bytes(dump(plan))
+    folder.plan.write_bytes(dump(keep(plan, folder.path)))
     registry()  # packages beside this one register their messages when they are found
     folder.write_catalogue()
     if source is not None:

@@ -2,6 +2,8 @@
 
 results/<experiment>/<run>/
   topology.yaml        the file as given            plan.json      the resolved plan
+  inputs/<hash>-<name>        the files that the plan names
+  certificates/<holder>.pem   of a run with TLS, without keys
   manifest.json        protos/run.proto Manifest    fidelity.json  protos/run.proto Fidelity
   catalogue.json       protos/run.proto Catalogue: the messages and kinds of log records there are
   events/<process>.jsonl      LogEvent, one file per process (harness.jsonl is the harness's own)
@@ -85,6 +87,10 @@ class RunFolder:
     @property
     def tables(self) -> Path:
         return self.path / "tables"
+
+    @property
+    def certificates(self) -> Path:
+        return self.path / "certificates"
 
     @property
     def control_secret(self) -> Path:

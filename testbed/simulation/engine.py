@@ -10,6 +10,7 @@ from testbed.run import stimuli
 from testbed.run.configs import counting_of
 from testbed.run.engine import Ability, Clock, Event, Options
 from testbed.run.folder import RunFolder
+from testbed.run.inputs import runnable
 from testbed.simulation.eventlog import SimulatedLog
 from testbed.simulation.garbage import collected_rarely
 from testbed.simulation.simulator import START_US, Simulator
@@ -40,7 +41,7 @@ class SimulateEngine:
 
     def start(self, run: RunFolder, options: Options) -> None:
         self._folder = run
-        plan = run.read_plan()
+        plan = runnable(run)
         self._log = SimulatedLog(run.events / "simulation.jsonl", counting_of(plan))
         self._simulator = Simulator(plan, self._log, self._told, self._start_us, self._loses)
         self._told_events: list[Event] = []

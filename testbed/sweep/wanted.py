@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from testbed.run.folder import RunFolder, write_atomically
+from testbed.run.inputs import named
 from testbed.sweep.computation import FILE, Computation, read_computation
 from testbed.sweep.point import PLAN, Done, Task
 from testbed.sweep.tasks import RUNNING, finished
@@ -46,7 +47,7 @@ class Wanted:
             manifest = run.read_manifest()
             same = (manifest.engine, manifest.clock) == (self.task.engine, self.task.clock)
             whole = any(run.events.glob("*.jsonl"))  # every engine writes some, whatever happens in a run
-            return same and whole and dump(run.read_plan()) == dump(self.what)
+            return same and whole and dump(run.read_plan()) == dump(named(self.what))
         except (OSError, msgspec.DecodeError):
             return False
 

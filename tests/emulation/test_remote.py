@@ -16,10 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from testbed.cli.deploy import command
-from testbed.emulation.remote.near import check_portable, parse_place, receive
+from testbed.emulation.remote.near import parse_place, receive
 from testbed.errors import InputError, TestbedError
 from testbed.run.folder import RunFolder
-from testbed.topology.load import load_plan_text
 
 TOPOLOGY = """\
 name: far-away
@@ -164,12 +163,17 @@ def test_a_folder_never_reaches_the_shell_unquoted() -> None:
     assert command[3].startswith("cd -- 'a b; rm -rf x' && exec ")
 
 
-def test_a_plan_that_reads_files_of_this_machine() -> None:
-    plan = load_plan_text(TOPOLOGY.format(duration="5s", rate="1/s"))
-    assert plan.clients[0].publications is not None
-    plan.clients[0].publications.parameters["file"] = "/home/me/quotes.txt"
-    with pytest.raises(InputError, match="which is on this machine"):
-        check_portable(plan)
+def test_files_of_this_machine_travel_with_the_plan(two: Two) -> None:
+    (two.near / "quotes.txt").write_text("[class,'STOCK'],[symbol,'FAR']\n")
+    text = TOPOLOGY.format(duration="3s", rate="60/min")
+    text = text.replace("source: stock", "source: trace").replace("symbol: YHOO", "file: quotes.txt")
+    (two.near / "t.yaml").write_text(text)
+    started = two.start("--on", "other", "--engine", "simulate")
+    _, err = started.communicate(timeout=300)
+    assert started.returncode == 0, err
+    assert "[symbol,'FAR']" in (two.here().events / "simulation.jsonl").read_text()
+    (copy,) = (two.here().path / "inputs").iterdir()
+    assert copy.read_text() == (two.near / "quotes.txt").read_text()
 
 
 def packed(name: str, kind: bytes = tarfile.REGTYPE) -> io.BytesIO:

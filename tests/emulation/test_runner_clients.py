@@ -51,6 +51,8 @@ def test_everything_published_is_delivered(tmp_path: Path, tls: bool) -> None:
     assert {event.hops for event in events(runner, "DELIVERED")} == {2}
     assert runner.folder.read_manifest().tls is tls
     assert not list(runner.folder.path.rglob("*.key"))
+    certified = {path.stem for path in runner.folder.certificates.glob("*.pem")}
+    assert ({"ca", "B1", "clients-B1"} <= certified) is tls
 
 
 def test_a_client_leaves_joins_and_is_killed(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import msgspec
 
-from testbed.emulation.remote.job import Job
+from testbed.emulation.remote.job import Job, unpacked
 from testbed.errors import TestbedError
 from testbed.run.deploy import Outcome, deploy, prepare
 from testbed.run.engine import Event, Options, choose
@@ -60,11 +60,12 @@ def stop_with_input(finished: threading.Event) -> None:
 def run(job: Job, on_event: Any) -> Outcome:
     engine, clock, reason = choose(job.engine, job.clock or None)
     on_event({"t": "chosen", "engine": engine.name, "clock": clock, "reason": reason})
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as topology:
-        topology.write(job.topology)
-        topology.flush()
-        source = Path(topology.name) if job.topology else None
-        folder = prepare(job.plan, source, Path("results"), engine.name, clock, job.command)
+    with tempfile.TemporaryDirectory(prefix="pubsub-testbed-") as arrived:
+        source = Path(arrived) / "topology.yaml" if job.topology else None
+        if source is not None:
+            source.write_text(job.topology, encoding="utf-8")
+        plan = unpacked(job, Path(arrived))
+        folder = prepare(plan, source, Path("results"), engine.name, clock, job.command)
     return deploy(folder, engine, Options(clock, memory_mb=job.memory_mb), on_event)
 
 

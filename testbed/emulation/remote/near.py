@@ -16,12 +16,11 @@ from typing import IO
 
 import msgspec
 
-from testbed.emulation.remote.job import Job
+from testbed.emulation.remote.job import Job, packed
 from testbed.errors import InputError, TestbedError
 from testbed.run.deploy import Outcome, point_latest
 from testbed.run.engine import Event
 from testbed.run.folder import RunFolder, make_results
-from testbed.topology.plan import Plan
 
 FORM = re.compile(r"((?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(.+))?")
 FOLDER = "testbed"
@@ -48,25 +47,15 @@ def parse_place(text: str) -> Place:
     return Place(match[1], (match[2] or FOLDER).removeprefix("~/"))
 
 
-def check_portable(plan: Plan) -> None:
-    """A plan that reads files of this machine cannot run on another."""
-    for client in plan.clients:
-        file = client.publications.parameters.get("file") if client.publications else None
-        if file:
-            what = f"client {client.id!r} publishes from {file}, which is on this machine"
-            raise InputError(what, hint="run it here, or log in there and run it there")
-
-
 def deploy_on(place: Place, job: Job, results: Path, on_event: Callable[[Event], None]) -> Outcome:
     """Run the job there and bring its folder here. Ctrl-C ends the run in order, a second one at once."""
-    check_portable(job.plan)
     home = results / job.plan.name
     make_results(home)
     with connected(place) as ssh, interrupts(ssh):
         assert ssh.stdin is not None
         assert ssh.stdout is not None
         with contextlib.suppress(BrokenPipeError):  # then it has ended, and says why
-            ssh.stdin.write(msgspec.json.encode(job) + b"\n")
+            ssh.stdin.write(msgspec.json.encode(packed(job)) + b"\n")
             ssh.stdin.flush()
         outcome = follow(place, ssh, on_event)
         folder = receive(ssh.stdout, home, outcome["run"])

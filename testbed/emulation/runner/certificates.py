@@ -41,5 +41,11 @@ class Certificates:
     ) -> None:
         self.files[holder] = msgspec.to_builtins(authority.issue(holder, addresses, also or []))
 
+    def show(self, folder: Path) -> None:
+        """What is no secret goes into the run folder: who was who, to be read when the keys are gone."""
+        folder.mkdir(exist_ok=True)
+        for path in sorted(self.folder.glob("*.pem")):
+            shutil.copyfile(path, folder / path.name)
+
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

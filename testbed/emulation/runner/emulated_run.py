@@ -29,6 +29,7 @@ from testbed.errors import explain
 from testbed.run import fidelity, stimuli
 from testbed.run.configs import serves_control
 from testbed.run.folder import RunFolder
+from testbed.run.inputs import runnable
 from testbed.run.reserve import is_full, release
 from testbed.topology.plan import Event, Plan
 
@@ -45,7 +46,7 @@ class EmulatedRun:
 
     def __init__(self, folder: RunFolder, make_network: NetworkFactory, lifeline: int | None = None) -> None:
         self.folder = folder
-        self.plan = folder.read_plan()
+        self.plan = runnable(folder)
         self.manifest = folder.read_manifest()
         self.clock = RunClock()
         self.loop = Loop(self.clock)
@@ -145,6 +146,7 @@ class EmulatedRun:
         warm_up(self.plan)
         if self.plan.tls:
             self.certificates = Certificates(self.plan)
+            self.certificates.show(self.folder.certificates)
         elif serves_control(self.plan):
             self.folder.write_control_secret()
         self.reporter.say("state", state="network", phase="", detail="")

@@ -20,6 +20,7 @@ from testbed.topology.resolve.content import (
     check_options,
     complete_publications,
 )
+from testbed.topology.resolve.files import seen_from, variables_seen_from
 from testbed.topology.resolve.network import Sites
 from testbed.topology.resolve.overlay import build_overlay
 from testbed.topology.resolve.source import Source
@@ -57,6 +58,9 @@ def resolve_processes(source: Source, sites: Sites) -> Processes:
     check_algorithms(file, drafts, report)
     placed = resolve_clients(source, brokers, sites)
     programs, groups = build_programs(file, source.data, brokers, sites, report)
+    for program in programs:
+        program.argv = seen_from(source.folder, program.argv)
+        program.env = variables_seen_from(source.folder, program.env)
     return Processes(brokers, drafts, overlay, placed.clients, placed.drafts, programs, groups)
 
 

@@ -7,6 +7,7 @@ from testbed.topology.file.schema import TopologyFile
 from testbed.topology.plan import Event, Network, Phase
 from testbed.topology.resolve.events import Context, build_events
 from testbed.topology.resolve.expand import Steps
+from testbed.topology.resolve.files import seen_from
 from testbed.topology.resolve.foresight import Told, check_in_time, check_mends
 from testbed.topology.resolve.names import Names
 from testbed.topology.resolve.phases import build_phases, instant
@@ -25,6 +26,8 @@ def resolve_timeline(
     times = own_times(processes)
     late = {id for id, (start, _, _) in times.items() if start} | joining(file, names)
     phases = build_phases(file, names, late, report)
+    for phase in phases:
+        phase.gate.check = seen_from(source.folder, phase.gate.check)
     context = Context(
         file.seed, names, phases, network, late, report, source.folder,
         {broker.id: broker for broker in processes.brokers},
