@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas
 
-from experiments.pop_grape.claims.data import Data
+from experiments.pop_grape.claims.data import AVERAGED, CLIENT, DELIVERY, Data
 from experiments.pop_grape.claims.memory import measured_on
 from experiments.pop_grape.claims.relocations import PLANETLAB, grape_selections
 from experiments.pop_grape.claims.varied import DELAY_THRESHOLDS, LOAD_THRESHOLDS, P_THRESHOLDS
@@ -25,6 +25,7 @@ HOPS = ("hops", "overlay hops", "Hop count")
 MEMORY = ("memory_mb", "resident memory (MB)", "Memory per broker")
 OVERHEAD = ("overhead", "share of messages between brokers", "Message overhead")
 Measure = tuple[str, str, str]
+WORDS = {CLIENT: "clients", DELIVERY: "deliveries"}
 # The report's own testbed first; a copy on the other one is named after it.
 PANELS: list[tuple[str, str, str, Measure]] = [
     ("5a", "planetlab", "clustered", RATE),
@@ -65,16 +66,25 @@ def all_figures(data: Data, provenance: str) -> Iterator[Figure]:
 def over_x(
     data: Data, name: str, testbed: str, workload: str, measure: Measure, provenance: str
 ) -> Iterator[Figure]:
+    """Delays and hops by clients, and again by deliveries."""
     value, y_label, title = measure
-    series = [s for system in ALL if (s := curve(data.chosen(testbed, workload, system), system, value))]
-    if series:
-        full = f"Fig. {name}: {title}, {testbed}, {workload} workload"
-        stated = stated_values(data, name, testbed, workload, value)
-        yield Figure(f"fig{name}", full, X_LABEL, y_label, series, stated, provenance)
+    for seen in (data, replace(data, average=DELIVERY)) if value in AVERAGED else (data,):
+        series = [s for system in ALL if (s := curve(seen, testbed, workload, system, value))]
+        if series:
+            over = f" averaged over {WORDS[seen.average]}" if value in AVERAGED else ""
+            full = f"Fig. {name}: {title}{over}, {testbed}, {workload} workload"
+            stated = stated_values(seen, name, testbed, workload, value)
+            id_ = f"fig{name}" if seen.average == CLIENT else f"fig{name}-by-delivery"
+            yield Figure(id_, full, X_LABEL, y_label, series, stated, provenance)
 
 
-def curve(chosen: pandas.DataFrame, label: str, value: str) -> Series | None:
-    return line(chosen[chosen[value].notna()], label, "spread", value)
+def curve(data: Data, testbed: str, workload: str, system: str, value: str) -> Series | None:
+    chosen, column = data.chosen(testbed, workload, system), data.column(value)
+    return known_line(chosen, system, "spread", column)
+
+
+def known_line(rows: pandas.DataFrame, label: str, x: str, y: str) -> Series | None:
+    return line(rows[rows[y].notna()], label, x, y) if y in rows else None
 
 
 def line(rows: pandas.DataFrame, label: str, x: str, y: str) -> Series | None:
@@ -131,7 +141,7 @@ def weight_curve(data: Data, workload: str, metric: str, value: str) -> Series |
         rows.append(chosen[chosen.spread == data.spread].assign(weight=weight))
     if not all(len(r) for r in rows):
         return None
-    return line(pandas.concat(rows), f"prioritise {metric}", "weight", value)
+    return known_line(pandas.concat(rows), f"prioritise {metric}", "weight", data.column(value))
 
 
 # ---------------------------------------------------------------- selection and migration
@@ -210,6 +220,9 @@ def over_time(
     t = t[(t.testbed == "cluster") & (t.workload == "clustered") & (t.spread == data.spread)]
     wanted = [(label, system) for system in extra for label in [system]]
     wanted += [(f"threshold {n}", system) for n, system in labels.items()]
-    found = [line(t[t.system == system], label, "minute", measure[0]) for label, system in wanted]
+    column = data.column(measure[0])
+    found = [known_line(t[t.system == system], label, "minute", column) for label, system in wanted]
     series = [s for s in found if s]
+    if not series:
+        return
     yield Figure(f"fig{name}", title, "minutes of publishing", measure[1], series, stated, provenance)

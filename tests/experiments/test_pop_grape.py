@@ -13,7 +13,7 @@ import pytest
 from experiments.pop_grape.claims.data import Data, Failed
 from experiments.pop_grape.claims.declared import CLAIMS
 from experiments.pop_grape.figures import PANELS, all_figures
-from experiments.pop_grape.measures import overhead_ratio, per_second_and_broker
+from experiments.pop_grape.measures import averages, delays, overhead_ratio, per_second_and_broker
 from experiments.pop_grape.paper import STUDY
 from experiments.pop_grape.points import (
     FIGURE_GROUPS,
@@ -32,6 +32,7 @@ from protos.records import Manifest
 from testbed.emulation.host.engine import HostEngine
 from testbed.errors import InputError, TestbedError
 from testbed.reproduction.claim import judge
+from testbed.reproduction.evidence.evidence import Evidence
 from testbed.reproduction.reproduce import reproduce
 from testbed.reproduction.request import Request
 from testbed.run.engine import Ability
@@ -99,12 +100,13 @@ def test_the_study_draws_each_setting_with_our_own_value_among_its_values() -> N
         {
             "variant": v.name, "workload": p.workload, "spread": p.spread, "system": p.system,
             "message_rate": FACTORS[p.system][0], "delay_ms": FACTORS[p.system][1],
+            "client_delay_ms": FACTORS[p.system][1],
         }
         for v in VARIANTS
         for p in planned(FULL, v)
     ]  # fmt: skip
     drawn = {f.id: f for f in sensitivity_figures(pandas.DataFrame(rows), 16, "simulated")}
-    assert len(drawn) == 8
+    assert len(drawn) == 12
     matching = drawn["figsensitivity-matching-message_rate"]
     assert list(matching.series[0].x) == [0.5, 5.0, 100.0]
     assert list(matching.series[0].y) == [0.15] * 3  # POP's, of the baseline's
@@ -203,6 +205,8 @@ def made_up() -> Data:
                 "spread": point.spread, "seed": 1, "message_rate": rate, "input_utilisation": rate,
                 "output_utilisation": rate, "publication_rate": rate, "delay_ms": 500 * delay,
                 "hops": 0.0 if point.spread == 1 else hops,
+                "client_delay_ms": 500 * delay, "client_hops": 0.0 if point.spread == 1 else hops,
+                "overloaded_at_end": 0, "busiest_at_end": 0.1,
                 "overhead": 0.3 if point.system.startswith("POP") else 0.03, "overloaded": 0, "busiest": 0.1,
                 "missing": 0, "duplicates": 0, "deliveries": 1000, "memory_mb": float("nan"),
             }
@@ -234,9 +238,13 @@ def test_every_claim_has_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("claim", "system", "column", "value"),
     [
-        ("F5a", "load100", "message_rate", 2.0), ("F5c", "delay100", "delay_ms", 900.0),
+        ("F5a", "load100", "message_rate", 2.0), ("F5c", "delay100", "client_delay_ms", 900.0),
+        ("F5c-delivery", "delay100", "delay_ms", 900.0), ("G2-each", "POP", "message_rate", 0.9),
+        ("C1", "POP", "input_utilisation", 1.1), ("C1r", "POP", "client_delay_ms", 900.0),
+        ("G12a", "POP", "overhead", 0.2), ("G12b", "delay100", "overhead", 0.3),
+        ("G7", "POP", "overhead", 0.03),
         ("G22", "POP", "missing", 1), ("G22", "POP", "duplicates", 1), ("F5f", "load100", "overhead", 0.5),
-        ("G2", "POP", "message_rate", 0.9), ("F5a1", "POP", "hops", 2.0),
+        ("G2", "POP", "message_rate", 0.9), ("F5a1", "POP", "client_hops", 2.0),
         ("W7p", "delay1", "publication_rate", 0.9),
     ],
 )  # fmt: skip
@@ -245,6 +253,48 @@ def test_a_claim_can_fail(claim: str, system: str, column: str, value: float) ->
     runs = data.runs.copy()
     runs.loc[runs.system == system, column] = value
     assert {v.claim: v.outcome for v in judge(CLAIMS, replace(data, runs=runs), "")}[claim] == "fail"
+
+
+def test_delays_and_hops_are_judged_over_clients_and_again_over_deliveries() -> None:
+    """5.2: "all graphs use average values across all brokers or clients"."""
+    data = made_up()
+    runs = data.runs.copy()
+    runs.loc[runs.system == "delay100", "client_delay_ms"] = 900.0
+    outcome = {v.claim: v.outcome for v in judge(CLAIMS, replace(data, runs=runs), "")}
+    assert (outcome["F5c"], outcome["F5c-delivery"]) == ("fail", "pass")
+    second = {c.id.removesuffix("-delivery") for c in CLAIMS if c.id.endswith("-delivery")}
+    assert {"G3", "G6", "F5c", "F5x", "F5d", "W1"} <= second
+    assert all("average" in c.readings for c in CLAIMS if c.id.removesuffix("-delivery") in second)
+
+
+def test_rows_that_were_averaged_over_deliveries_only_say_nothing_about_clients() -> None:
+    data = made_up()
+    old = data.runs.drop(columns=["client_delay_ms", "client_hops"])
+    verdicts = {v.claim: v for v in judge(CLAIMS, replace(data, runs=old), "")}
+    assert verdicts["F5c"].outcome == "unknown"
+    assert verdicts["F5c"].reason.startswith("the runs of these rows were averaged over deliveries only")
+    assert verdicts["F5c-delivery"].outcome == "pass"
+    some = data.runs.copy()
+    some.loc[(some.system == "POP") & (some.spread == 16), ["client_delay_ms", "client_hops"]] = float("nan")
+    curve = replace(data, runs=some).curve("planetlab", "clustered", "POP", "delay_ms")
+    assert set(curve.index) == {1, 4, 32, 63}  # an X of which a seed is not known is not compared
+
+
+def test_an_average_is_over_clients_however_much_each_gets() -> None:
+    got = pandas.DataFrame([("high", 100, 2)] * 3 + [("low", 500, 6)], columns=["client", "delay_us", "hops"])
+    found = averages(got)
+    assert (found["client_delay_ms"], found["client_hops"]) == (0.3, 4.0)
+    assert (found["delay_ms"], found["hops"]) == (0.2, 3.0)
+
+
+def test_the_distribution_of_delays_is_over_clients_and_over_deliveries() -> None:
+    """Of what was published in the last quarter."""
+    rows = [("a", 10, 1_000, 1), ("a", 95, 3_000, 1), ("b", 96, 5_000, 1), ("b", 97, 9_000, 1)]
+    delivered = pandas.DataFrame(rows, columns=["client", "published_us", "delay_us", "hops"])
+    run = Evidence(1, 0, 0, 100, delivered, pandas.DataFrame(), {}, 0, 0, [])
+    found = {row["share"]: row for row in delays(run)}
+    assert (found[0.0]["client_delay_ms"], found[1.0]["client_delay_ms"]) == (3.0, 7.0)
+    assert (found[0.5]["delay_ms"], found[1.0]["delay_ms"]) == (5.0, 9.0)
 
 
 def test_what_was_not_run_is_unknown_never_pass() -> None:
@@ -261,10 +311,10 @@ def test_a_claim_that_rests_on_a_failed_run_is_unknown_and_others_are_judged() -
     lost = Failed("planetlab", "clustered", "POP", 16, 2)
     before = {v.claim: v.outcome for v in judge(CLAIMS, made_up(), "")}
     after = {v.claim: v for v in judge(CLAIMS, replace(made_up(), failed=(lost,)), "")}
-    for claim in ("G2", "F5a", "F5a1", "G22", "G18", "G7"):
+    for claim in ("G2", "F5a", "F5a1", "G22", "G18", "C1"):
         assert after[claim].outcome == "unknown", claim
         assert after[claim].reason == f"rests on what failed: {lost}"
-    for claim in ("F5d", "F5f", "G12a", "G5", "G6"):
+    for claim in ("F5d", "F5f", "G12a", "G5", "G6", "G7"):
         assert after[claim].outcome == before[claim] != "unknown", claim
 
 

@@ -81,7 +81,7 @@ def same(a: Evidence, b: Evidence) -> None:
 
 def plain(frame: pandas.DataFrame, keys: list[str]) -> pandas.DataFrame:
     """Sorted, and with one type for numbers whatever the reader made of them."""
-    numbers = [c for c in frame if c != "broker"]
+    numbers = [c for c in frame if c not in ("broker", "client")]
     return frame.sort_values(keys, ignore_index=True).astype(dict.fromkeys(numbers, "float64"))
 
 

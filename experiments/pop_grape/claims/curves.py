@@ -11,7 +11,7 @@ import pandas
 
 from experiments.pop_grape.claims.data import Data
 from experiments.pop_grape.systems import BASELINE, LOAD100, POP
-from testbed.reproduction.checks import alike, at_most, least, near, order, within
+from testbed.reproduction.checks import alike, at_most, factor, least, near, order, within
 from testbed.reproduction.claim import Finding
 
 Check = Callable[[Data], Finding]
@@ -43,6 +43,38 @@ def reduction(where: Where, value: str, system: str, stated: float) -> Check:
         best = float(saved.max())
         text = f"{100 * best:.0f} % at X = {int(saved.idxmax())}"
         return near(best, stated, NUMBER).said(text, "within 15 points, largest over X")
+
+    return check
+
+
+def reduction_at_each(where: Where, value: str, system: str, stated: float) -> Check:
+    """The relative reduction at every X, within 15 points of the stated one."""
+
+    def check(data: Data) -> Finding:
+        table = curves(data, where, value, [BASELINE, system])
+        if table.empty:
+            return not_run(where)
+        saved = 1 - table[system] / table[BASELINE]
+        text = ", ".join(f"{100 * s:.0f} % at X = {x}" for x, s in saved.items())
+        holds = all(near(float(s), stated, NUMBER).holds for s in saved)
+        return Finding(holds, text, "within 15 points at every X")
+
+    return check
+
+
+def reduced(where: Where, values: Sequence[str], system: str) -> Check:
+    """Below the baseline's at every X, in each of these."""
+
+    def check(data: Data) -> Finding:
+        bad, seen = [], 0
+        for value in values:
+            table = curves(data, where, value, [BASELINE, system])
+            if table.empty:
+                return not_run(where)
+            more = table[system] / table[BASELINE] - 1
+            seen += len(more)
+            bad += [f"{value} {100 * m:+.0f} % at X = {x}" for x, m in more.items() if m >= 0]
+        return Finding(not bad, "; ".join(bad) or f"reduced at all {seen} points", f"{', '.join(values)}")
 
     return check
 
@@ -92,6 +124,20 @@ def largest(where: Where, value: str, systems: Sequence[str], stated: float) -> 
             return not_run(where)
         worst = max(float(c.max()) for c in found)
         return at_most([worst], stated, QUARTER).said(f"{100 * worst:.1f} %", "a quarter more allowed")
+
+    return check
+
+
+def greatest(where: Where, value: str, systems: Sequence[str], stated: float) -> Check:
+    """The largest value over X and systems is the stated one, a quarter more or less."""
+
+    def check(data: Data) -> Finding:
+        found = [data.curve(*where, s, value) for s in systems]
+        if any(c.empty for c in found):
+            return not_run(where)
+        worst = max(float(c.max()) for c in found)
+        text = f"{100 * worst:.1f} %, {100 * (worst / stated - 1):+.0f} % of what is stated"
+        return factor(worst, stated, 1 + QUARTER).said(text, "a quarter more or less")
 
     return check
 

@@ -16,6 +16,8 @@ from testbed.reproduction.collect import Found
 from testbed.reproduction.point import Point
 
 RUN = ["testbed", "system", "workload", "spread", "seed"]
+CLIENT, DELIVERY = "client", "delivery"  # what counts once in an average
+AVERAGED = ("delay_ms", "hops")
 
 
 class Failed(NamedTuple):
@@ -44,11 +46,16 @@ class Data:
     timeline: pandas.DataFrame = field(default_factory=pandas.DataFrame)
     spread: int = 16  # X of the weight and threshold runs
     failed: tuple[Failed, ...] = ()
+    average: str = CLIENT
+    delays: pandas.DataFrame = field(default_factory=pandas.DataFrame)
 
     @staticmethod
     def of(found: Found, spread: int) -> Data:
-        runs, moves, minutes = (found.table(name) for name in ("runs", "relocations", "timeline"))
-        return Data(runs, moves, minutes, spread, tuple(Failed.of(p) for p in found.failed))
+        runs, moves, minutes, delays = (
+            found.table(name) for name in ("runs", "relocations", "timeline", "delays")
+        )
+        lost = tuple(Failed.of(p) for p in found.failed)
+        return Data(runs, moves, minutes, spread, lost, delays=delays)
 
     def drawn(self) -> Data:
         """For figures: what there is. For claims what is not there is not passed over."""
@@ -71,10 +78,23 @@ class Data:
         r = self.runs
         return r[(r.testbed == testbed) & (r.workload == workload) & (r.system == system)]
 
+    def column(self, value: str) -> str:
+        """Of a delay or a number of hops: as it is averaged."""
+        return f"{CLIENT}_{value}" if self.average == CLIENT and value in AVERAGED else value
+
+    def lacks_clients(self) -> bool:
+        """There are rows of runs that were measured before, whose logs are gone."""
+        column = f"{CLIENT}_{AVERAGED[0]}"
+        return bool(len(self.runs)) and (column not in self.runs or bool(self.runs[column].isna().any()))
+
     def curve(self, testbed: str, workload: str, system: str, value: str) -> pandas.Series:
-        """Mean over seeds, by X; empty if it was not run."""
-        chosen = self.chosen(testbed, workload, system)
-        return chosen[chosen[value].notna()].groupby("spread")[value].mean()
+        """Mean over seeds, by X; empty if it was not run. An X of which a seed is not known is not there:
+        systems are compared over the same seeds."""
+        chosen, column = self.chosen(testbed, workload, system), self.column(value)
+        if column not in chosen:
+            return pandas.Series(dtype=float)
+        known = chosen.groupby("spread")[column].agg(lambda values: values.mean(skipna=False))
+        return known[known.notna()]
 
     def at(self, testbed: str, workload: str, system: str, spread: int, value: str) -> float | None:
         """Mean over seeds at one X."""

@@ -12,7 +12,7 @@ import msgspec
 import pandas
 
 WINDOW_US = 10_000_000  # of the table `load`
-DELIVERED = ["published_us", "delay_us", "hops"]
+DELIVERED = ["client", "published_us", "delay_us", "hops"]  # client: the subscriber
 LOAD = ["broker", "window_s", "received", "publications", "input", "output", "memory"]
 
 

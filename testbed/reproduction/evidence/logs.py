@@ -95,10 +95,10 @@ def evidence(run: RunFolder, kinds: Collection[str] = ()) -> Evidence:
     brokers = {b.id for b in plan.brokers}
     found = _Pass(run, brokers, kinds)
     times = [e.t_us for e in found.published.values()]
-    names = ["subscriber", "message", *DELIVERED]
+    names = ["client", "message", *DELIVERED[1:]]
     delivered = pandas.DataFrame(found.delivered, columns=names)
-    copies = delivered.groupby(["subscriber", "message"]).size()
-    first = delivered.sort_values("delay_us", kind="stable").drop_duplicates(["subscriber", "message"])
+    copies = delivered.groupby(["client", "message"]).size()
+    first = delivered.sort_values("delay_us", kind="stable").drop_duplicates(["client", "message"])
     return Evidence(
         len(brokers), found.origin_us, min(times), max(times), first[DELIVERED], found.load(),
         found.overlay(), count_missing(plan, found.published, set(copies.index)),

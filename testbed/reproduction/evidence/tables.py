@@ -70,8 +70,9 @@ def _evidence(
 
 
 def delivered(deliveries: pandas.DataFrame) -> pandas.DataFrame:
-    rows = deliveries[deliveries.copies > 0].rename(columns={"overlay_hops": "hops"})
-    return rows[DELIVERED].astype("int64")
+    names = {"overlay_hops": "hops", "subscriber": "client"}
+    rows = deliveries[deliveries.copies > 0].rename(columns=names)
+    return rows[DELIVERED].astype({name: "int64" for name in DELIVERED if name != "client"})
 
 
 def load(table: pandas.DataFrame) -> pandas.DataFrame:
