@@ -3,7 +3,7 @@
 "Obtained at the end of the experiment": the last quarter of the publishing time, so that one minute's luck
 does not decide. "All graphs use average values across all brokers or clients" (5.2): a broker that received
 nothing counts as zero, and a client counts once, however much it gets (`client_delay_ms`, `client_hops`).
-`delay_ms` and `hops` are averages over deliveries: there a high-rated subscriber has the weight of ten others.
+`delay_ms` and `hops` are averages over deliveries: there a high-rated subscriber weighs as ten others.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ WIDE_AREA = (
 RATES_AND_DELAYS = (
     "G1", "G2", "G3", "G4", "G5", "G6", "C1", "C1r", "F5a", "F5a1", "F5a2", "F5b", "F5b2", "F5c", "F5c2",
     "F5d", "F5d2", "F5x", "F5y", "G14", "F5g", "F5g2", "F5g3", "F5g4", "F5g5", "F5g6", "G14w", "F5gw",
-    "F5g2w", "F5g3w", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W6p", "W7p", "W9", "F6e", "F6e2", "F6f", "F6f2",
+    "F5g2w", "F5g3w", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W6p", "W7p", "W9", "F6e", "F6e2", "F6f",
+    "F6f2",
 )  # fmt: skip
 OVERHEADS = (
     "G7",
