@@ -9,6 +9,7 @@ from protos import client_messages as client
 from protos import content_messages as content
 from protos import contentbased_messages as contentbased
 from protos import core_messages as core
+from protos import dynatops_messages as dynatops
 from protos import exchange_messages as exchange
 from protos import relocation_messages as relocation
 from protos import rendezvous_messages as rendezvous
@@ -21,6 +22,7 @@ BODIES = (
     *content.BODIES,
     *contentbased.BODIES,
     *core.BODIES,
+    *dynatops.BODIES,
     *exchange.BODIES,
     *relocation.BODIES,
     *rendezvous.BODIES,

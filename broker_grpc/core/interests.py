@@ -59,6 +59,16 @@ class LocalInterests:
         """Topics that some client has subscribed to."""
         return frozenset(self._by_topic)
 
+    def subscribed_by(self, client: str) -> list[str]:
+        """The topic of each subscription of this client."""
+        wants = self._wants.values()
+        return sorted(want.topic for want in wants if want.client == client and want.is_subscription)
+
+    def subscribed_without(self, client: str) -> frozenset[str]:
+        """Topics that some other client has subscribed to."""
+        found = self._by_topic.items()
+        return frozenset(t for t, wants in found if any(want.client != client for want in wants.values()))
+
     def has(self, topic: Value | None) -> bool:
         return topic in self._takes_part or topic in self._declared
 

@@ -71,6 +71,10 @@ class TopicTable:
             topic = self._topics[name] = Topic(name)
         return topic
 
+    def put(self, topic: Topic) -> None:
+        """In place of what was there."""
+        self._topics[topic.name] = topic
+
     def drop(self, topic: Topic) -> None:
         if self._topics.get(topic.name) is topic:
             del self._topics[topic.name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import msgspec
@@ -109,6 +109,26 @@ class Trees:
         topic = self.table.get(name)
         if topic is not None and topic.subscribed:
             self._do(topic, self._growth.unsubscribe(topic))
+
+    def assert_interest(self, name: str, wanted: bool, again: bool) -> None:
+        """Ask or leave where this broker's place is not what is wanted; `again`: also where it seems so."""
+        topic = self.table.get(name)
+        has = topic is not None and topic.subscribed
+        if wanted and (again or topic is None or not (has and topic.attached)):
+            topic = self.table.take(name)
+            topic.attached = False
+            self._do(topic, self._growth.subscribe(topic))
+        elif not wanted and (has or again):
+            self._do(None, self._growth.unsubscribe(self.table.take(name)), name)
+
+    def take_over(self, topics: Iterable[Topic]) -> None:
+        """The places of another broker, in place of what is known here."""
+        for topic in self.table:
+            self.table.drop(topic)
+            self._note(topic.name)
+        for topic in topics:
+            self.table.put(topic)
+            self._note(topic.name)
 
     def came_down(self, name: str, source: str) -> bool:
         """A publication from a broker. False: this broker is not in the tree, and the sender is told so."""
