@@ -1,32 +1,43 @@
-"""Resident memory of every broker at the end of each run of a sweep (memory-127.yaml), as a table.
+"""`--figure memory`: resident memory of every broker (5e) on the report's own testbed, 127 real processes.
 
-python -m experiments.pop_grape.memory SWEEP_FOLDER OUT_FOLDER
+X = 16, six minutes: every system has moved its publishers by then, where a full set of 18 minutes would take
+hours of guest time. Evidence for the notes, no verdicts: the claims about memory are judged from the runs of
+the guest's full set.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Mapping
 
-import pandas
-
+from experiments.pop_grape.points import HERE
 from experiments.pop_grape.systems import SYSTEMS
+from testbed.reproduction.collect import Groups
 from testbed.reproduction.evidence.events import read_events
+from testbed.reproduction.measured import Measures
+from testbed.reproduction.point import Settings, run_of_file
+from testbed.reproduction.rows import Rows
+from testbed.reproduction.study import Ask, Part, Scale
 from testbed.run.folder import RunFolder
+from testbed.sweep.run import Effort
+
+NAME = "memory"
+ENGINE = "guest"  # the simulator's brokers are no processes
+SCALES: Mapping[str, Scale[Settings]] = {
+    "smoke": Scale({"duration": "2min", "sample_every": "20s", "brokers.B.count": 15}, engines=(ENGINE,)),
+    "full": Scale({"duration": "6min", "sample_every": "20s"}, engines=(ENGINE,)),
+}
 
 
-def finished(sweep: Path) -> Iterator[tuple[str, RunFolder]]:
-    """The system and the run of each point that was run to its end, in the order of the systems."""
-    points = [
-        json.loads(path.read_bytes()) | {"folder": path.parent} for path in sweep.glob("points/*/point.json")
-    ]
-    for system, algorithm in SYSTEMS.items():
-        for point in points:
-            if point["settings"]["algorithm"] == algorithm:
-                runs = [RunFolder(path.resolve()) for path in point["folder"].glob("*/latest")]
-                yield from ((system, run) for run in runs if run.read_manifest().status == "done")
+def points(ask: Ask[Settings]) -> Groups:
+    made = [
+        run_of_file(
+            "pop-grape-memory", HERE / "cluster.yaml", {**ask.size, "algorithm": algorithm}, seed, ENGINE,
+            {"system": system, "seed": seed}, f"{system}, seed {seed}",
+        )
+        for system, algorithm in SYSTEMS.items()
+        for seed in ask.seeds
+    ]  # fmt: skip
+    return {NAME: made}
 
 
 def last_samples(run: RunFolder) -> dict[str, int]:
@@ -34,22 +45,13 @@ def last_samples(run: RunFolder) -> dict[str, int]:
     return {e.node: e.memory_bytes for e in read_events(run.events) if e.kind == "SAMPLED"}
 
 
-def table(sweep: Path) -> pandas.DataFrame:
-    rows = [
-        (system, broker, memory)
-        for system, run in finished(sweep)
-        for broker, memory in sorted(last_samples(run).items())
-    ]
-    return pandas.DataFrame(rows, columns=["system", "broker", "memory_bytes"])
+def rows_of(run: RunFolder) -> Rows:
+    return {
+        "memory": [{"broker": name, "memory_bytes": size} for name, size in sorted(last_samples(run).items())]
+    }
 
 
-def main() -> None:
-    sweep, out = map(Path, sys.argv[1:])
-    out.mkdir(parents=True, exist_ok=True)
-    found = table(sweep)
-    found.to_csv(out / "memory.csv", index=False)
-    print(found.groupby("system", sort=False).memory_bytes.agg(["count", "mean"]))
-
-
-if __name__ == "__main__":
-    main()
+PART = Part(
+    SCALES, (NAME,), points, lambda ask, found: [], Measures(rows_of, (__name__,)), NAME, by_default=False,
+    only_engine=ENGINE, extra=lambda ask: {"engine": ENGINE}, effort=Effort(retries=1, timeout_s=7200),
+)  # fmt: skip

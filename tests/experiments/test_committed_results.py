@@ -28,6 +28,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("pop_grape/full-guest", "pop-grape", 0, "full", "guest", 1),
     ("pop_grape/full-simulate", "pop-grape", 0, "full", "simulate", 3),
     ("pop_grape/full-simulate-sensitivity", "pop-grape", 1, "full", "simulate", 1),
+    ("pop_grape/full-guest-memory", "pop-grape", 2, "full", "guest", 1),
     ("shadow_tco/full", "shadow-tco", 0, "full", "", 1),
     ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
     ("shadow_tco/full-sensitivity", "shadow-tco", 2, "full", "", 1),
@@ -41,6 +42,7 @@ POINTS = {
     "pop_grape/full-guest": (28, 28, 28),
     "pop_grape/full-simulate": (255, 255, 255),
     "pop_grape/full-simulate-sensitivity": (68, 68, 68),
+    "pop_grape/full-guest-memory": (4, 3, 3),  # nobody made that of delay100
     "shadow_tco/full": (3, 0, 3),  # computed by an older text of the code
     "shadow_tco/full-emulated": (6, 0, 6),  # read by an older text of the code
     "shadow_tco/full-sensitivity": (27, 0, 27),  # computed by an older text of the code
@@ -59,14 +61,15 @@ def kept_rows(folder: Path, groups: Groups) -> KeptRows:
 
 
 def judged_again(folder: Path, paper: str, number: int, request: Request) -> list[Verdict]:
-    """As `testbed reproduce --only-done` would, without drawing and writing."""
+    """As `testbed reproduce --only-done` would, without drawing and writing; of a set that is not whole, what
+    there is of it."""
     study = study_of(paper)
     part: Part[object] = study.parts[number]
     ask = ask_of(part, request)
     groups = part.points(ask)
     shop = Workshop(folder / "runs", request, Effort())
     found = Collector(shop, kept_rows(folder, groups), part.measures, False, "").collect(groups)
-    assert len(found.measured) == len(found.asked), "every point has its rows"
+    assert len(found.measured) + len(found.unjudged) == POINTS[f"{folder.parent.name}/{folder.name}"][2]
     return [verdict for case in part.cases(ask, found) for verdict in _verdicts(case, study.readings)]
 
 

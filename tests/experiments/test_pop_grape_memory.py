@@ -1,4 +1,4 @@
-"""The table of the memory sweep: the last sample of every broker, of runs that came to their end."""
+"""The memory of real brokers, as a part of the study: its points, and the last sample of every broker."""
 
 from __future__ import annotations
 
@@ -6,34 +6,31 @@ import json
 import shutil
 from pathlib import Path
 
-from experiments.pop_grape.memory import table
+from experiments.pop_grape.memory import PART, rows_of
+from experiments.pop_grape.systems import SYSTEMS
+from testbed.reproduction.collect import points_of
+from testbed.reproduction.reproduce import ask_of
+from testbed.reproduction.request import Request
 from testbed.run.folder import RunFolder
 
 REAL = Path(__file__).parents[1] / "analysis" / "data" / "small-run"
 
 
-def point(sweep: Path, name: str, algorithm: dict[str, object], status: str) -> RunFolder:
-    folder = sweep / "points" / name
-    shutil.copytree(REAL, folder / "cluster" / "run")
-    (folder / "cluster" / "latest").symlink_to("run")
-    (folder / "point.json").write_text(json.dumps({"settings": {"algorithm": algorithm}}))
-    run = RunFolder(folder / "cluster" / "run")
-    manifest = run.read_manifest()
-    manifest.status = status  # type: ignore[assignment]
-    run.write_manifest(manifest)
-    return run
+def test_a_run_of_each_system_on_127_brokers_in_the_guest() -> None:
+    request = Request("pop-grape", "full", Path("nowhere"), ("memory",), only_done=True)
+    points = points_of(PART.points(ask_of(PART, request)))
+    assert [point.labels for point in points] == [{"system": system, "seed": 1} for system in SYSTEMS]
+    assert {point.engine for point in points} == {"guest"}
 
 
-def test_last_samples_of_the_runs_that_are_done(tmp_path: Path) -> None:
-    run = point(tmp_path, "a", {"name": "pop"}, "done")
-    point(tmp_path, "b", {}, "aborted")
-    broker = sorted(b.id for b in run.read_plan().brokers)[0]
-    with (run.events / f"{broker}.jsonl").open("a") as log:
+def test_the_last_sample_of_every_broker(tmp_path: Path) -> None:
+    shutil.copytree(REAL, tmp_path / "run")
+    run = RunFolder(tmp_path / "run")
+    names = sorted(b.id for b in run.read_plan().brokers)
+    with (run.events / f"{names[0]}.jsonl").open("a") as log:
         for t_us, memory in ((1, 7), (2, 42)):
-            log.write(
-                json.dumps({"t_us": t_us, "kind": "SAMPLED", "node": broker, "memory_bytes": memory}) + "\n"
-            )
-    found = table(tmp_path)
-    assert set(found.system) == {"POP"}
-    assert sorted(found.broker) == sorted(b.id for b in run.read_plan().brokers)
-    assert found.set_index("broker").memory_bytes[broker] == 42
+            event = {"t_us": t_us, "kind": "SAMPLED", "node": names[0], "memory_bytes": memory}
+            log.write(json.dumps(event) + "\n")
+    rows = list(rows_of(run)["memory"])
+    assert [row["broker"] for row in rows] == names
+    assert rows[0]["memory_bytes"] == 42
