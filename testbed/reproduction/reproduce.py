@@ -8,6 +8,8 @@ from typing import Any
 from testbed.errors import InputError
 from testbed.reproduction.claim import judge, undecided
 from testbed.reproduction.collect import Collector, Found, points_of
+from testbed.reproduction.mistakes import all_are, told_as_the_papers
+from testbed.reproduction.point import Point
 from testbed.reproduction.request import Request
 from testbed.reproduction.results import ResultFolder, folder_of, git, is_begun
 from testbed.reproduction.rows import KeptRows
@@ -56,7 +58,10 @@ def ask_of(part: Part[Any], request: Request) -> Ask[Any]:
 
 def reproduce_part(study: Study, part: Part[Any], ask: Ask[Any]) -> list[Verdict]:
     request = ask.request
-    groups = part.points(ask)
+    with told_as_the_papers(study.name, "say its points"):
+        groups = part.points(ask)
+    for group in groups.values():
+        all_are(Point, group, study.name, "its points")
     points = points_of(groups)
     folder = ResultFolder(request, part.name, set(part.figures) <= set(request.figures), part.figure_of)
     kept = KeptRows(folder.path, tuple(dict.fromkeys(tuple(point.labels) for point in points)))
@@ -65,11 +70,14 @@ def reproduce_part(study: Study, part: Part[Any], ask: Ask[Any]) -> list[Verdict
     collector = Collector(shop, kept, part.measures, ask.scale.analysed, git("rev-parse", "HEAD"))
     found = collector.collect(groups)
     folder.rows(found, kept, part.tables)
-    verdicts = [verdict for case in part.cases(ask, found) for verdict in _close(study, folder, case)]
+    with told_as_the_papers(study.name, "judge and draw"):
+        cases = all_are(Case, part.cases(ask, found), study.name, "its cases")
+        verdicts = [verdict for case in cases for verdict in _close(study, folder, case)]
+        more = part.extra(ask)
     folder.extra = {
         "seeds": ask.seeds, **({"runs": len(found.measured)} if part.measures else {}),
         "planned": len(points), "failed": [str(point) for point in found.failed],
-        "readings": {reading.id: reading.default for reading in study.readings}, **part.extra(ask),
+        "readings": {reading.id: reading.default for reading in study.readings}, **more,
     }  # fmt: skip
     folder.close(verdicts)
     return verdicts

@@ -2,7 +2,8 @@
 
 results/<paper>/<scale>/, or <scale>-<engine>/ when an engine was asked for: provenances are not mixed
   manifest.json  what ran, from which commit, from rows of which commits, with which seeds, and the command
-                 that repeats it
+                 that repeats it; `--only-done` runs nothing and leaves that as it was: `judged` says by which
+                 commit the verdicts are, when they are not the same any more
   points.csv     what each finished point is: a later reproduction takes its rows instead of doing it again
   runs.json      manifests of the runs
   tables/<name>.csv      figures/<id>.svg      verdicts.json
@@ -31,6 +32,7 @@ from testbed.reproduction.verdict import Verdict, write_verdicts
 from testbed.run.folder import write_atomically
 
 UNKNOWN = "unknown"  # the commit of a point that nobody wrote down
+DOING = ("figures", "command", "commit", "dirty", "started", "wall_seconds", "python", "versions")
 
 
 def folder_of(request: Request, part: str) -> Path:
@@ -60,6 +62,7 @@ class ResultFolder:
         self.path = folder_of(self.request, self.part)
         self._made: set[Path] = set()
         (self.path / "tables").mkdir(parents=True, exist_ok=True)
+        self._before = read(self.path / "manifest.json"), read(self.path / "verdicts.json")
         (self.path / "manifest.json").unlink(missing_ok=True)
 
     def rows(self, found: Found, kept: KeptRows, tables: Sequence[str] = ()) -> None:
@@ -95,7 +98,13 @@ class ResultFolder:
     def close(self, verdicts: Sequence[Verdict]) -> None:
         self._remove_old()
         write_verdicts(self.path / "verdicts.json", list(verdicts))
-        manifest = {
+        manifest = self._manifest()
+        if self.request.only_done and self._before[0]:
+            manifest = self._judged(manifest, json.loads(self._before[0]))
+        write_atomically(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
             "paper": self.request.paper,
             "scale": self.request.scale,
             "figures": list(self.request.figures) or "all",
@@ -103,14 +112,20 @@ class ResultFolder:
             "command": repeat_command(self.request),
             "commit": git("rev-parse", "HEAD"),
             "row_commits": self.row_commits,
-            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+            "dirty": is_dirty(self.request.results),
             "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
             "wall_seconds": round(time.time() - self.started, 1),
             "python": platform.python_version(),
             "versions": {name: version(name) for name in ("numpy", "pandas", "matplotlib")},
             **self.extra,
         }
-        write_atomically(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+    def _judged(self, now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+        """What was done stays told as it was done; nothing was done now but to judge it."""
+        made = now | {key: before[key] for key in DOING if key in before}
+        judged = {key: now[key] for key in ("command", "commit", "dirty")}
+        same = read(self.path / "verdicts.json") == self._before[1] and made == without(before, "judged")
+        return before if same else made | {"judged": judged}
 
     def _remove_old(self) -> None:
         """What an earlier reproduction made and this one did not, though asked: a picture of other runs would
@@ -121,6 +136,22 @@ class ResultFolder:
             asked = file.parent.name == "figures" and self.figure_of(file.stem) in self.request.figures
             if (whole or asked) and file.is_file() and file not in self._made:
                 file.unlink()
+
+
+def read(file: Path) -> bytes:
+    return file.read_bytes() if file.exists() else b""
+
+
+def without(mapping: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in mapping.items() if name != key}
+
+
+def is_dirty(results: Path) -> bool:
+    """Whether what is checked out differs from its commit, beside the results that are being written."""
+    top = git("rev-parse", "--show-toplevel")
+    inside = top and results.resolve().is_relative_to(top)
+    others = [f":(top,exclude){results.resolve().relative_to(top)}"] if inside else []
+    return bool(git("status", "--porcelain", "--untracked-files=no", "--", ":(top)", *others))
 
 
 def git(*arguments: str) -> str:

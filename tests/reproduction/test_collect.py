@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from testbed.reproduction.point import Point, computed
 from testbed.reproduction.reading import Reading
 from testbed.reproduction.reproduce import reproduce
 from testbed.reproduction.request import Request
+from testbed.reproduction.results import is_dirty
 from testbed.reproduction.rows import KeptRows, Measured, points_table, read_table, table_of, write_table
 from testbed.reproduction.study import Ask, Case, Part, Scale, Study
 from testbed.sweep.computation import Computation
@@ -236,3 +238,61 @@ def test_only_done_where_nothing_is_done_writes_nothing_and_says_what_there_is(t
         reproduce(study({"all": [point("a", 1)]}), asked)
     assert "full" in str(caught.value.hint)
     assert not asked.folder.exists()
+
+
+def test_only_done_leaves_a_manifest_as_it_was_while_nothing_is_judged_otherwise(tmp_path: Path) -> None:
+    """What ran, when and for how long is not told anew by who only looks."""
+    points = [point("a", 1)]
+    folder = tmp_path / "tiny" / "smoke"
+    leave(folder, points)
+    reproduce(study({"all": points}), request(tmp_path))
+    manifest = json.loads((folder / "manifest.json").read_bytes()) | {
+        "commit": "c" * 40,
+        "wall_seconds": 77.7,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    reproduce(study({"all": points}), request(tmp_path, only_done=True))
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    (folder / "verdicts.json").write_text("[]\n")  # as if other checks had judged
+    reproduce(study({"all": points}), request(tmp_path, only_done=True))
+    now = json.loads((folder / "manifest.json").read_bytes())
+    assert (now["commit"], now["wall_seconds"], now["command"]) == ("c" * 40, 77.7, manifest["command"])
+    assert now["judged"]["command"].endswith("--only-done")
+
+
+def test_results_that_are_being_written_make_no_checkout_dirty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str) -> str:
+        who = ["-c", "user.name=n", "-c", "user.email=e"]
+        done = subprocess.run(["git", *who, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    (tmp_path / "results").mkdir()
+    for name in ("code.py", "results/table.csv"):
+        (tmp_path / name).write_text("1")
+    run("init", "-q")
+    run("add", ".")
+    run("commit", "-qm", "all")
+    monkeypatch.setattr("testbed.reproduction.results.git", run)
+    (tmp_path / "results" / "table.csv").write_text("2")
+    assert not is_dirty(tmp_path / "results")
+    assert is_dirty(tmp_path / "elsewhere")
+    (tmp_path / "code.py").write_text("2")
+    assert is_dirty(tmp_path / "results")
+
+
+def test_rows_of_points_with_more_labels_than_others_are_found(tmp_path: Path) -> None:
+    """A point that stands for a part of another one has that one's labels and one more."""
+    whole_one = point("a", 1)
+    part_of_it = replace(point("a", 1, first=5.0), id="a-1-5", labels={**whole_one.labels, "first": 5})
+    folder = tmp_path / "tiny" / "smoke"
+    leave(folder, [whole_one])
+    rows = [{**part_of_it.labels, "z": 3.0}]
+    write_table(folder / "tables" / "u.csv", table_of(rows))
+    made = [Measured(p, {}, "c" * 40, p.code) for p in (whole_one, part_of_it)]
+    points_table(made, []).to_csv(folder / "points.csv", index=False)
+    kept = KeptRows(folder, tuple(tuple(p.labels) for p in (whole_one, part_of_it)))
+    found = [kept.find(p) for p in (whole_one, part_of_it)]
+    assert [sorted(one.rows) for one in found if one is not None] == [["t"], ["u"]]
