@@ -79,9 +79,10 @@ class KeptRows:
         return {key_of(row, labels): row for row in rows if (labels := self._labels_of(row))}
 
     def _labels_of(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """Those of the points whose rows these columns are of; a table made from others has none."""
+        """Those of the points whose rows these columns are of, the most that fit: a point may have the labels
+        of another and more. A table made from others has none."""
         there = set(columns)
-        return next((labels for labels in self.label_sets if there.issuperset(labels)), ())
+        return max((labels for labels in self.label_sets if there.issuperset(labels)), key=len, default=())
 
     def names(self) -> list[str]:
         return list(self._rows)
