@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 EPILOG = """\b
@@ -27,9 +29,11 @@ def command(runs: tuple[str, ...], master: str, quiet: bool) -> int:
     from rich.console import Console
 
     from testbed.analysis.pipeline import analyze
+    from testbed.run.asker import belongs_to_asker
 
     progress = Console(stderr=True)
-    with progress.status("reading run folders") as status:
+    made = [Path(run, "tables") for run in runs] + [Path(run, "verdicts.json") for run in runs]
+    with belongs_to_asker(*made), progress.status("reading run folders") as status:
         analysis = analyze(runs, master, progress=lambda text: status.update(text))
     if not quiet:
         from testbed.analysis.printed_tables import show  # only now: pandas is imported while Spark starts

@@ -164,8 +164,18 @@ def explain(error: Exception, debug: bool) -> int:
         traceback.print_exception(error)
     if isinstance(error, click.ClickException):
         return explain_click(error)
-    say(message_of(error), fix_for(error))
+    say(*(denied(error) or (message_of(error), fix_for(error))))
     return int(getattr(error, "exit_code", 1))
+
+
+def denied(error: Exception) -> tuple[str, str] | None:
+    """What another user owns, root's runs before all, with the command that mends it."""
+    if not isinstance(error, PermissionError) or not isinstance(error.filename, str):
+        return None
+    from testbed.run.asker import remedy
+
+    found = remedy(Path(error.filename))
+    return found and (f"{error.filename}: {error.strerror}: {found[0]}", found[1])
 
 
 def explain_click(error: click.ClickException) -> int:

@@ -34,6 +34,7 @@ def command(target: Path, open_it: bool) -> int:
 def write_page(target: Path) -> Path:
     """The page's path. Run folder, paper folder or results folder, whichever the target is."""
     from testbed.errors import InputError
+    from testbed.run.asker import belongs_to_asker
     from testbed.run.folder import write_atomically
 
     if not target.is_dir():
@@ -54,7 +55,8 @@ def write_page(target: Path) -> Path:
             with contextlib.suppress(InputError):  # the index says what cannot be read
                 write_page(folder)
         name, text = "index.html", index_page(target)
-    write_atomically(target / name, text.encode())
+    with belongs_to_asker(target / name):
+        write_atomically(target / name, text.encode())
     return target / name
 
 

@@ -64,6 +64,7 @@ def command(
     from testbed.reproduction.papers import study_of
     from testbed.reproduction.reproduce import reproduce
     from testbed.reproduction.request import Request, ScaleName
+    from testbed.run.asker import belongs_to_asker
 
     chosen = study_of(paper, figures)
     scale_name: ScaleName = "full" if scale == "full" else "smoke"
@@ -79,7 +80,8 @@ def command(
         only_done,
         again,
     )
-    verdicts = reproduce(chosen, request)
+    with belongs_to_asker(request.folder):
+        verdicts = reproduce(chosen, request)
     print_verdicts(verdicts)
     click.echo(f"results in {request.folder}")
     if request.failed:

@@ -25,6 +25,7 @@ def command(run: str | None, after: str, results: Path) -> int:
     """
     from testbed.emulation.deployment import find
     from testbed.errors import InputError
+    from testbed.run.asker import belongs_to_asker
     from testbed.topology.file.quantities import DURATION, BadQuantity, parse
 
     try:
@@ -36,6 +37,7 @@ def command(run: str | None, after: str, results: Path) -> int:
     if wait_s:
         click.echo(f"stopping {deployment.folder.path} in {after}", err=True)
         time.sleep(wait_s)
-    deployment.stop()
+    with belongs_to_asker(deployment.folder.path):
+        deployment.stop()
     click.echo(f"stopped: {deployment.folder.path}")
     return 0

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from testbed.nightly.choice import Reproduction
-from testbed.reproduction.results import git
 from testbed.run.folder import write_atomically
+from testbed.run.repository import git_state
 
 
 class Unfinished(msgspec.Struct, frozen=True):
@@ -28,7 +28,8 @@ class Unfinished(msgspec.Struct, frozen=True):
 
 def commit_of_code() -> str:
     """The commit that is running; "" when that does not say which code it is."""
-    return "" if git("status", "--porcelain", "--untracked-files=no") else git("rev-parse", "HEAD")
+    commit, changed = git_state()
+    return "" if changed else commit
 
 
 def read_unfinished(folder: Path) -> dict[str, Unfinished]:

@@ -9,7 +9,6 @@ import secrets
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -23,13 +22,15 @@ from pathlib import Path
 from broker_grpc.registry import registry
 from protos.records import Fidelity, Manifest
 from testbed.errors import TestbedError, explain
+from testbed.run.asker import belongs_to_asker
 from testbed.run.engine import Clock, Engine, Event, Options
 from testbed.run.folder import RunFolder, make_results
 from testbed.run.inputs import keep
+from testbed.run.repository import git_state
 from testbed.run.reserve import is_full, release, reserve
 from testbed.topology.plan import Plan, dump
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+LATEST = "latest"
 ROOM_HINT = "remove old runs, or use --results DIR"
 
 
@@ -63,7 +64,8 @@ def prepare(
         raise TestbedError("the disk is full", file=home, hint=ROOM_HINT)
     folder = RunFolder(home / run_id(now))
     try:
-        _fill(folder, plan, source, engine, clock, now, command)
+        with belongs_to_asker(folder.path, home / LATEST):
+            _fill(folder, plan, source, engine, clock, now, command)
     except BaseException as error:
         shutil.rmtree(folder.path, ignore_errors=True)
         if isinstance(error, OSError):
@@ -109,27 +111,12 @@ def first_manifest(
     )
 
 
-def git_state() -> tuple[str, bool]:
-    """The commit that runs and whether files differ from it; empty where there is no repository."""
-    try:
-        commit = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
-        ).stdout.strip()
-        changes = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"],
-            cwd=REPOSITORY, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.CalledProcessError):
-        return "", False
-    return commit, bool(changes.strip())
-
-
 def point_latest(folder: Path) -> None:
     """Atomically, so that two deployments at once leave one of the two, not none."""
     scratch = folder.parent / f".latest-{folder.name}"
     scratch.symlink_to(folder.name)
     try:
-        os.replace(scratch, folder.parent / "latest")
+        os.replace(scratch, folder.parent / LATEST)
     except OSError:
         scratch.unlink()
         raise
@@ -149,7 +136,7 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
         on_event(event | {"wall_s": round(time.monotonic() - started, 3)})
 
     code, reason = 1, ""
-    with interrupts(engine) as interruptions:
+    with belongs_to_asker(folder.path), interrupts(engine) as interruptions:
         try:
             engine.start(folder, options)
             if interruptions:
@@ -165,7 +152,7 @@ def deploy(folder: RunFolder, engine: Engine, options: Options, on_event: Callab
             with contextlib.suppress(OSError):
                 engine.collect()
             engine.stop()
-    manifest = close(folder, reason, time.monotonic() - started, interrupted=bool(interruptions))
+        manifest = close(folder, reason, time.monotonic() - started, interrupted=bool(interruptions))
     trusted = code == 0 and manifest.status == "done"
     return Outcome(folder, manifest, folder.read_fidelity(), 0 if trusted else 1, kept)
 

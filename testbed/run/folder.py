@@ -28,6 +28,7 @@ import msgspec
 from protos import catalogue
 from protos.records import Catalogue, Fidelity, Manifest
 from testbed.errors import InputError
+from testbed.run.asker import make_folders, remedy
 from testbed.topology.plan import Plan
 from testbed.topology.plan import load as load_plan
 
@@ -138,13 +139,15 @@ def make_results(folder: Path) -> None:
     """The folder is there and takes files; raises InputError that names it and the reason."""
     doing = "made"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         doing = "written"
         with tempfile.TemporaryFile(dir=folder):  # a read-only mount has folders, too
             pass
     except OSError as error:
-        message = f"the folder for results cannot be {doing}: {error.strerror or error}"
-        raise InputError(message, file=folder, hint="--results DIR, a folder that you can write") from None
+        whose, mended = remedy(folder) or ("", "")
+        message = f"the folder for results cannot be {doing}: {whose or error.strerror or error}"
+        hint = " or ".join(filter(None, [mended, "--results DIR, a folder that you can write"]))
+        raise InputError(message, file=folder, hint=hint) from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -273,6 +273,7 @@ class Quickstart:
 
 
 RUN = "mkdir -p results/first-try/r1 && ln -sfn r1 results/first-try/latest"
+PAGE = "touch results/first-try/latest/report.html"
 
 
 @pytest.fixture
@@ -281,7 +282,7 @@ def quickstart(tmp_path: Path, repository: Path) -> Quickstart:
 
 
 def test_quickstart_deploys_analyses_reports_and_says_where(quickstart: Quickstart) -> None:
-    done = quickstart.run(f"[[ $1 == deploy ]] && {RUN}; exit 0")
+    done = quickstart.run(f"[[ $1 == deploy ]] && {RUN}; [[ $1 == report ]] && {PAGE}; exit 0")
     assert done.returncode == 0
     assert quickstart.calls() == [
         "deploy first.yaml",
@@ -289,6 +290,12 @@ def test_quickstart_deploys_analyses_reports_and_says_where(quickstart: Quicksta
         "report results/first-try/latest",
     ]
     assert f"{quickstart.folder}/results/first-try/r1/report.html" in done.stdout
+
+
+def test_a_report_is_named_only_where_there_is_one(quickstart: Quickstart) -> None:
+    done = quickstart.run(f"[[ $1 == deploy ]] && {RUN}; [[ $1 != report ]]")
+    assert done.returncode == 1
+    assert "report.html" not in done.stdout
 
 
 def test_a_failed_check_does_not_hide_the_report_but_shows_in_the_exit_code(quickstart: Quickstart) -> None:
@@ -304,3 +311,12 @@ def test_a_bad_file_is_not_followed_by_an_analysis_of_an_older_run(quickstart: Q
     done = quickstart.run("exit 2")
     assert done.returncode == 2
     assert quickstart.calls() == ["deploy first.yaml"]
+
+
+def test_a_machine_that_no_guest_kernel_runs_on_is_told_and_set_up_all_the_same(repository: Path) -> None:
+    """The rest of `make setup` follows."""
+    environment = os.environ | {"TESTBED_MACHINE": "aarch64"}
+    script = repository / "scripts" / "setup-kernel"
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "the guest engine needs x86_64 and this is aarch64" in done.stderr

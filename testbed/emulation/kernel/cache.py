@@ -15,6 +15,7 @@ from testbed.emulation.kernel.folders import SHARED_VARIABLE, shared_folder
 from testbed.emulation.kernel.folders import cache_folder as cache_folder
 from testbed.emulation.kernel.recipe import recipe_key
 from testbed.errors import TestbedError
+from testbed.run.asker import home_of_asker
 
 KERNEL_VARIABLE = "TESTBED_KERNEL"
 BUILD_HINT = "'testbed kernel build' makes one (a few minutes, once)"
@@ -104,9 +105,15 @@ def find() -> Kernel | None:
 
 def current() -> Iterator[Kernel]:
     """Kernels of today's recipe, those first that a guest would rather boot."""
-    for kernel in [*shared(), *built()]:
+    for kernel in [*shared(), *built(), *of_asker()]:
         if is_current(kernel):
             yield kernel
+
+
+def of_asker() -> list[Kernel]:
+    """Under sudo: those of the user who asked, whose word it is to run them."""
+    home = home_of_asker()
+    return built(home / ".cache" / "pubsub-testbed" / "kernel") if home else []
 
 
 def shared() -> list[Kernel]:
