@@ -30,7 +30,7 @@ class Ground(Network):
 
     def begin(self, name: str) -> RendezvousBroker:
         again = self._incarnation.get(name, 0) + 1
-        ring = ring_of(self.settings.ring, self.everybody)
+        ring = ring_of(self.settings.ring, self.everybody, again)
         broker = RendezvousBroker(name, self.settings, ring, None, self.addresses, again, Random(again))
         self.add(name, broker, "broker")
         self._incarnation[name] = again

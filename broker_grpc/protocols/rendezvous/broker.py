@@ -26,6 +26,7 @@ from broker_grpc.protocols.rendezvous.rings import MakeRing
 from broker_grpc.protocols.rendezvous.settings import RendezvousSettings
 from broker_grpc.protocols.rendezvous.trees import Trees
 from broker_grpc.protocols.ring.identifiers import key_of
+from broker_grpc.protocols.ring.substrate import Substrate
 from protos.body import Body, Envelope
 from protos.client_messages import (
     Advertisement,
@@ -40,7 +41,19 @@ from protos.core_messages import Ack
 from protos.envelope import publication_size
 from protos.purposes import TO_ROOT
 from protos.records import LogEvent
-from protos.rendezvous_messages import TreeHeartbeat
+from protos.rendezvous_messages import (
+    TreeAttach,
+    TreeDetach,
+    TreeHandover,
+    TreeHeartbeat,
+    TreeJoin,
+    TreeLeave,
+    TreePrune,
+)
+
+# Messages that are kept until a ring has joined. A heartbeat changes nothing then.
+OF_TREES = (TreeJoin, TreeAttach, TreeLeave, TreeDetach, TreeHandover, TreePrune)
+KEPT = 1000  # of each plane
 
 
 class RendezvousBroker(Node):
@@ -70,13 +83,15 @@ class RendezvousBroker(Node):
         self._pool = LinkPool(self._outbox, self.links, self.addresses, None, self._undelivered)
         self._make_ring = make_ring
         self._joined = False
+        self._leaving = False
         self._subscribed: frozenset[str] = frozenset()
         self.open_plane(0)
         self._arrange(after=(*self._sampling(), Timed(self._next_us, self._run_due)))
 
-    def open_plane(self, number: int) -> Plane:
-        """Ring and trees of one more version, empty."""
-        ring = self._make_ring(self, number)
+    def open_plane(self, number: int, ring: Substrate | None = None) -> Plane:
+        """Ring and trees of one more version. The trees are empty, the ring is as it was made; whoever opens
+        the plane has it join."""
+        ring = ring or self._make_ring(self, number)
         plane = self.planes[number] = Plane(ring, Trees(self, ring, self.settings))
         ring.listeners.append(self)
         return plane
@@ -123,6 +138,8 @@ class RendezvousBroker(Node):
     def _to_root(
         self, now_us: int, source: str, plane: Plane, topic: str, envelope: Envelope, times: tuple[int, int]
     ) -> None:
+        if not plane.ring.joined:
+            return self._keep(plane, source, envelope, times)
         publication: Publication = envelope.body  # type: ignore[assignment]
         hop = plane.ring.next_hop(key_of(topic))
         if hop is None:
@@ -192,8 +209,29 @@ class RendezvousBroker(Node):
         plane = self.planes.get(number)
         if plane is None:
             raise NotFoundError(f"no plane {number} at {self.id}")
+        if body.__class__ in OF_TREES and not plane.ring.joined:
+            return self._keep(plane, peer.name, envelope, (0, 0))
         if not plane.received(self.now_us, peer.name, envelope):
             raise ProtocolError(f"{self.id} has no use for {body.type}")
+
+    # ------------------------------------------------------------ before the ring has joined
+
+    def _keep(self, plane: Plane, source: str, envelope: Envelope, times: tuple[int, int]) -> None:
+        if self._leaving or len(plane.early) >= KEPT:
+            return self._outbox.drop(source, envelope, "not a member of the ring")
+        plane.early.append((source, envelope, times))
+
+    def _release(self, now_us: int, plane: Plane) -> None:
+        for source, envelope, times in plane.released():
+            peer = self.links.get(source)
+            if isinstance(envelope.body, Publication):
+                self._to_root(now_us, source, plane, topic_of(envelope.body), envelope, times)
+            elif peer is None:
+                self._outbox.drop(source, envelope, "not connected")
+            else:
+                self._answer(peer, envelope)
+
+    # ------------------------------------------------------------ local interests
 
     def _interests_changed(self) -> None:
         """The first local interest in a topic joins its tree, the last one leaves it (in every plane)."""
@@ -231,6 +269,8 @@ class RendezvousBroker(Node):
         """It joins its ring as soon as it is asked for the first time."""
         if not self._joined:
             return 0
+        if any(plane.has_kept for plane in self.planes.values()):
+            return 0
         due = [self._pool.next_deadline_us(), *(plane.next_deadline_us() for plane in self.planes.values())]
         return min((at for at in due if at is not None), default=None)
 
@@ -243,6 +283,8 @@ class RendezvousBroker(Node):
             self._pool.deadline(now_us)
         for plane in list(self.planes.values()):
             plane.deadline(now_us)
+            if plane.has_kept:
+                self._release(now_us, plane)
 
     def seeds(self) -> list[str]:
         """Through whom to join. Without a word of the settings the first of all brokers begins the ring; when
@@ -250,10 +292,13 @@ class RendezvousBroker(Node):
         if self.settings.seeds:
             return [name for name in self.settings.seeds if name != self.id]
         others = sorted(name for name in self.addresses if name != self.id)
+        if self.incarnation > 1:
+            return self.random.sample(others, len(others))
         is_first = not others or self.id < others[0]
-        return [] if is_first and self.incarnation <= 1 else others
+        return [] if is_first else others
 
     def _say_farewell(self) -> None:
+        self._leaving = True
         for plane in self.planes.values():
             plane.farewell(self.now_us)
 

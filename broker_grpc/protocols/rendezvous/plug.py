@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from broker_grpc.core.config import BrokerProcessConfig, options_of
 from broker_grpc.protocols.rendezvous.kinds import TREE_CHANGED
 from broker_grpc.protocols.rendezvous.settings import BayeuxSettings, RendezvousSettings, ScribeSettings
+from broker_grpc.protocols.ring.kinds import RING_CHANGED
 from broker_grpc.registry import Entry
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def build(config: BrokerProcessConfig, settings: RendezvousSettings) -> Rendezvo
 
     neighbours = {neighbour.id: neighbour.address for neighbour in config.neighbours}
     addresses = ChainMap(neighbours, config.address_book)  # the book is not copied: all have the same
-    ring = ring_of(settings.ring, addresses.keys() | {config.broker})
+    ring = ring_of(settings.ring, addresses.keys() | {config.broker}, config.incarnation)
     random = Random(config.seed)
     return RendezvousBroker(
         config.broker, settings, ring, options_of(config), addresses, config.incarnation, random
@@ -35,7 +36,7 @@ PROTOCOLS = (
         build=build,
         overlay="own",
         summary="topic trees on a ring: which ring, and how trees grow, can be set",
-        kinds=(TREE_CHANGED,),
+        kinds=(TREE_CHANGED, RING_CHANGED),
     ),
     Entry(
         name="scribe",
@@ -43,7 +44,7 @@ PROTOCOLS = (
         build=build,
         overlay="own",
         summary="topic trees along the routes to a rendezvous point, on Pastry (Castro et al.)",
-        kinds=(TREE_CHANGED,),
+        kinds=(TREE_CHANGED, RING_CHANGED),
     ),
     Entry(
         name="bayeux",
@@ -51,6 +52,6 @@ PROTOCOLS = (
         build=build,
         overlay="own",
         summary="topic trees grown from their roots, on Tapestry (Zhuang et al.)",
-        kinds=(TREE_CHANGED,),
+        kinds=(TREE_CHANGED, RING_CHANGED),
     ),
 )

@@ -70,6 +70,7 @@ class Trees:
         self._unplaced: dict[str, int] = {}  # topic without its place -> when to ask again
         self._beat_at: int | None = None
         self._look_at_all = False
+        self._placed_as = ring.me.id  # others know this broker's places by this id
         self._hops = 0  # of the message that is being handled
         self._actions: dict[type[Body], Callable[[str, Any], Messages]] = {
             TreeJoin: self._joined,
@@ -103,7 +104,10 @@ class Trees:
     def subscribe(self, name: str) -> None:
         topic = self.table.take(name)
         if not topic.subscribed:
-            self._do(topic, self._growth.subscribe(topic))
+            if self._ring.joined:
+                return self._do(topic, self._growth.subscribe(topic))
+            topic.subscribed = True
+            self._note(name)
 
     def unsubscribe(self, name: str) -> None:
         topic = self.table.get(name)
@@ -162,9 +166,11 @@ class Trees:
         if not name or len(name) > MAX_NAME:
             raise ProtocolError(f"a topic of {len(name)} characters")
         self._hops = envelope.hops
-        messages = action(peer, body)
-        self._hops = 0
-        self._do(self.table.get(name), messages, name)
+        try:
+            messages = action(peer, body)
+            self._do(self.table.get(name), messages, name)
+        finally:
+            self._hops = 0
         return True
 
     def _taken(self, body: TreeJoin | TreeAttach | TreeLeave) -> Topic:
@@ -255,6 +261,7 @@ class Trees:
     def deadline(self, now_us: int) -> None:
         if self._look_at_all:
             self._look_at_all = False
+            self._leave_old_id()
             self._look(list(self.table))
         for peer in self._liveness.cut_off(now_us):
             self._lost(peer)
@@ -265,9 +272,17 @@ class Trees:
         if self._beat_at is not None and self._beat_at <= now_us:
             self._beat(now_us)
 
+    def _leave_old_id(self) -> None:
+        """A broker with another id has another place in every tree; it left the old ones with its ring."""
+        if self._ring.joined and self._placed_as != self.ring_id:
+            self._placed_as = self.ring_id
+            for topic in self.table:
+                self._do(topic, self._growth.lost_parent(topic, ""))
+
     def _look(self, topics: list[Topic]) -> None:
+        """Without a ring there is no place for any: they are looked at again."""
         for topic in topics:
-            self._do(topic, self._growth.look(topic))
+            self._do(topic, self._growth.look(topic) if self._ring.joined else [])
 
     def _beat(self, now_us: int) -> None:
         self._beat_at = now_us + self._settings.heartbeat_interval_us if len(self.table) else None

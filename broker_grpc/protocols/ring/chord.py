@@ -35,6 +35,9 @@ class Chord:
         """
         if self.is_responsible(tables, key):
             return None
+        owner = self._suspected_owner(tables, key, usable)
+        if owner is not None:
+            return owner
         me = tables.me.id
         distance = clockwise(me, key)
         for slot in range(distance.bit_length() - 1, -1, -1):
@@ -42,6 +45,19 @@ class Chord:
                 if clockwise(me, member.id) <= distance and usable(member):
                     return member
         return self._among_successors(tables, distance, usable)
+
+    def _suspected_owner(self, tables: Tables, key: int, usable: Usable) -> Member | None:
+        """The key is that of a predecessor that may be dead, and nobody stands between: it is waited for.
+        All others pass it over and send to this broker; from here it would go round in a circle."""
+        me = tables.me.id
+        owner: Member | None = None
+        for member in tables.predecessors:
+            if clockwise(member.id, me) > clockwise(key, me):
+                return owner
+            if usable(member):
+                return None
+            owner = member
+        return None
 
     def _among_successors(self, tables: Tables, distance: int, usable: Usable) -> Member | None:
         """Without a finger it is the successor's, or, while that one is suspected, the next one's."""

@@ -10,6 +10,9 @@ others, and a broker's id is the one it says itself.
   whether somebody stands before it, or by a question that goes clockwise and so never in a circle.
 - The dead: who has lost its link or does not answer is suspected, passed over, probed once more, and after
   `suspect_us` removed. It is tried again later, ever more seldom: two halves of a network find each other.
+- Who joins is a member when those that will be its neighbours have answered, or were given up: what it says
+  of a key before would be wrong. When no seed ever answers, the first by name begins a ring (then the second,
+  ..): after all of them were restarted at once, nobody is a member whom the others could ask.
 - Two brokers with one id: who has it says so to the other (RingTaken), who takes another.
 """
 
@@ -45,6 +48,8 @@ from protos.ring_messages import (
     RingTaken,
 )
 
+ATTEMPTS = 8  # to join, before the first by name begins a ring
+
 
 class Ring:
     """`Substrate`. `tables`: those to begin with (`bootstrap: converged`)."""
@@ -72,6 +77,7 @@ class Ring:
         self._suspects: dict[str, int] = {}  # in the tables, without a sign of life -> dead at
         self._met: dict[str, int] = {one.broker: one.id for one in self.tables.known()}
         self._seeds: list[str] = []
+        self._in_vain = 0  # seeds in a row that did not answer
         self._attempt = 0  # ids of ours that were taken
         self._version = 1  # of our neighbours
         self._told: dict[str, int] = {}  # broker -> version that it knows
@@ -123,6 +129,7 @@ class Ring:
 
     def join(self, now_us: int, seeds: Collection[str]) -> None:
         self._seeds = [seed for seed in seeds if seed != self._host.id]
+        self._in_vain = 0
         if self._seeds and not self.tables.predecessors:
             self._ask_to_join(now_us)
         else:
@@ -131,11 +138,25 @@ class Ring:
 
     def _ask_to_join(self, now_us: int) -> None:
         """Through the next seed: the one before has not answered, or was not asked."""
+        if self._in_vain >= ATTEMPTS * (1 + sum(seed < self._host.id for seed in self._seeds)):
+            return self._begin_alone(now_us)
+        self._in_vain += 1
         seed = self._seeds.pop(0)
         self._seeds.append(seed)
         self._number += 1
         self._join_at = now_us + self._settings.lookup_us
         self._host.send(seed, RingQuery(self.plane, self.me.id, self._number, (self.me.broker,), True))
+
+    def _begin_alone(self, now_us: int) -> None:
+        """The seeds are asked again, ever more seldom: should they have a ring, it becomes one with this."""
+        for seed in self._seeds:
+            self._lost.add(now_us, seed)
+        self._begin(now_us)
+
+    def _begin_when_met(self, now_us: int) -> None:
+        joins = not self.joined and self._join_at is not None
+        if joins and self.tables.predecessors and not self._probes.of_strangers:
+            self._begin(now_us)
 
     def _begin(self, now_us: int) -> None:
         """A member from now on. Periods begin at random: a thousand brokers do not speak at once."""
@@ -206,9 +227,8 @@ class Ring:
             return
         if body.known is not None:
             self._their[peer] = self._version
-        if not self.joined and self._join_at is not None:
-            self._begin(now_us)
         self._hear(now_us, heard)
+        self._begin_when_met(now_us)
         if again and self._settings.proximity:
             self._probe(now_us, peer)  # the first answer had to wait for its link: this one is measured
 
@@ -271,6 +291,7 @@ class Ring:
         for member in heard:
             if member.id == self.me.id and member.broker != self.me.broker:
                 return self._take_another_id(now_us, member.broker)
+        self._in_vain = 0
         self._hear(now_us, heard)
         if not self._probes.of_strangers and not heard:
             self._join_at = now_us + self._settings.lookup_us
@@ -409,6 +430,7 @@ class Ring:
             self._ask_to_join(now_us)
         for broker in self._probes.late(now_us):
             self._unanswered(now_us, broker)
+        self._begin_when_met(now_us)
         for broker in sorted(one for one, at in self._suspects.items() if at <= now_us):
             self._forget(now_us, broker, "its link is lost")
         if self.joined:

@@ -59,6 +59,12 @@ class RingSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         int, Meta(ge=1, le=255, description="a routed message that crossed so many brokers is dropped")
     ] = 64
 
+    def __post_init__(self) -> None:
+        if self.bootstrap == "join" and not self.maintain:
+            raise ValueError("maintain: false needs bootstrap: converged, nobody joins a ring without upkeep")
+        if self.proximity and not self.maintain:
+            raise ValueError("proximity needs maintain: true, a ring without upkeep measures no round trips")
+
     @property
     def side(self) -> int:
         """Neighbours that are kept on either side."""

@@ -37,6 +37,7 @@ class StaticRing:
         rtt_us: Rtt | None = None,
     ) -> None:
         self.plane = plane
+        self.joined = True
         self.listeners: list[RingListener] = []
         self._host = host
         self._settings = settings

@@ -22,6 +22,7 @@ What the broker does with a ring, one `Substrate` per plane:
     `replaced(old, new)`: the ring has given up broker `old` (dead or gone); `new` is who stands nearest to
         its place, None when nobody does. What was routed over `old` is to be routed again.
 
+`joined` becomes true with a `responsibility_moved`: a broker keeps what it has to route until then.
 `settled`: joined, and no question of its own is outstanding.
 
 `hops` of a routed message are counted by who routes it: `RingSettings.hop_limit` bounds them, and a message
@@ -74,6 +75,10 @@ class RingHost(Protocol):
 class Substrate(Protocol):
     plane: int
     listeners: list[RingListener]
+
+    @property
+    def joined(self) -> bool:
+        """A member. Before, and after `leave`, `next_hop` says nothing that could be relied on."""
 
     @property
     def me(self) -> Member: ...

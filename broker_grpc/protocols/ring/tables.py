@@ -60,6 +60,9 @@ class Tables:
         """All but oneself."""
         return {*self.neighbours(), *(one for entry in self.entries.values() for one in entry)}
 
+    def copy(self) -> Tables:
+        return Tables(self.me, self.predecessors, self.successors, dict(self.entries))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tables):
             return NotImplemented
