@@ -14,12 +14,14 @@ from testbed.topology.plan import Network
 NextLinks = dict[str, dict[str, str]]  # node -> destination host -> link to take
 
 
-def next_links(network: Network, down: Collection[str] = ()) -> NextLinks:
+def next_links(network: Network, down: Collection[str] = (), switches_only: bool = False) -> NextLinks:
     """For every node the link to take towards each host; an unreachable host is left out."""
     routing = Routing(network, down)
     between = _best_links(network, down)
     tables: NextLinks = {}
     for node in network.nodes:
+        if switches_only and node.kind != "switch":
+            continue
         hops = {host: routing.next_hop(node.id, host) for host in routing.hosts if host != node.id}
         tables[node.id] = {host: between[node.id, hop] for host, hop in hops.items() if hop is not None}
     return tables

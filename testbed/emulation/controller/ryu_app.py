@@ -23,6 +23,7 @@ from testbed.emulation.controller.platform import (
 from testbed.emulation.controller.state import ControlState
 
 PRIORITY = 100
+POLL_SECONDS = 20.0  # for all switches
 LOCAL_PORTS = 0xFFFFFF00  # numbers from here on are reserved by OpenFlow
 
 
@@ -39,7 +40,9 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         self.files = CounterFiles(Path(self.config.ports_file), Path(self.config.flows_file))
         self.datapaths: dict[str, Any] = {}
         self.unconfirmed: dict[int, str] = {}  # barrier transaction -> switch
-        self.awaited: set[str] = set()  # multipart replies of the present poll
+        self.targets = list(self.config.addresses)  # a flow's cookie is its target's place, from 1
+        self.cookies = {target: place for place, target in enumerate(self.targets, 1)}
+        self.awaited: set[str] = set()  # multipart replies of the switch that is being asked
         self.polled = hub.Event()
         self.was_ready = False
         self.rerouting = False
@@ -102,7 +105,6 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         """Send what is for `target` out of `port`; without a port, forget the flow."""
         parser, protocol = datapath.ofproto_parser, datapath.ofproto
         match = parser.OFPMatch(eth_type=0x0800, ipv4_dst=self.config.addresses[target])
-        number = list(self.config.addresses).index(target) + 1
         if port is None:
             message = parser.OFPFlowMod(
                 datapath,
@@ -115,7 +117,7 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
         else:
             apply = parser.OFPInstructionActions(protocol.OFPIT_APPLY_ACTIONS, [parser.OFPActionOutput(port)])
             message = parser.OFPFlowMod(
-                datapath, cookie=number, priority=PRIORITY, match=match, instructions=[apply]
+                datapath, cookie=self.cookies[target], priority=PRIORITY, match=match, instructions=[apply]
             )
         datapath.send_msg(message)
 
@@ -130,18 +132,22 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
     # Counters
 
     def poll(self) -> None:
-        """Ask every connected switch for its counters and wait for the answers."""
-        connected = [switch for switch in sorted(self.datapaths) if switch in self.state.installed]
-        self.awaited = {f"{kind}:{switch}" for switch in connected for kind in ("ports", "flows")}
-        if not connected:
-            return
+        """Ask every connected switch for its counters and wait for the answers.
+
+        One after the other: flows grow with switches times hosts, and Ryu makes several objects of each.
+        """
+        end = time.monotonic() + POLL_SECONDS
+        for switch in sorted(self.datapaths):
+            if switch in self.state.installed:
+                self._poll(switch, self.datapaths[switch], max(0.0, end - time.monotonic()))
+
+    def _poll(self, switch: str, datapath: Any, seconds: float) -> None:
+        self.awaited = {f"{kind}:{switch}" for kind in ("ports", "flows")}
         self.polled.clear()
-        for switch in connected:
-            datapath = self.datapaths[switch]
-            parser, protocol = datapath.ofproto_parser, datapath.ofproto
-            datapath.send_msg(parser.OFPPortStatsRequest(datapath, 0, protocol.OFPP_ANY))
-            datapath.send_msg(parser.OFPFlowStatsRequest(datapath))
-        self.polled.wait(timeout=10)
+        parser, protocol = datapath.ofproto_parser, datapath.ofproto
+        datapath.send_msg(parser.OFPPortStatsRequest(datapath, 0, protocol.OFPP_ANY))
+        datapath.send_msg(parser.OFPFlowStatsRequest(datapath))
+        self.polled.wait(timeout=seconds)
 
     @set_ev_cls(ofp_event.EventOFPPortStatsReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
     def on_port_stats(self, event: Any) -> None:
@@ -159,18 +165,17 @@ class ShortestPaths(app_manager.RyuApp):  # type: ignore[misc]
     def on_flow_stats(self, event: Any) -> None:
         now = self.now_us()
         switch = self.state.by_dpid[event.msg.datapath.id]
-        targets = list(self.config.addresses)
         self.files.flows(
             FlowCounter(
                 now,
                 switch,
-                targets[flow.cookie - 1],
+                self.targets[flow.cookie - 1],
                 flow.packet_count,
                 flow.byte_count,
                 self.state.peer_of(switch, _out_port(flow)) or "",
             )
             for flow in event.msg.body
-            if 0 < flow.cookie <= len(targets)
+            if 0 < flow.cookie <= len(self.targets)
         )
         self._answered(event.msg, f"flows:{switch}")
 

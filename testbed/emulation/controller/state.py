@@ -65,7 +65,7 @@ class ControlState:
     def tables(self) -> NextLinks:
         """Routes over the links that are up; computed once for each set of links that are down."""
         if self.down not in self._tables:
-            self._tables[self.down] = next_links(self.config.network, self.down)
+            self._tables[self.down] = next_links(self.config.network, self.down, switches_only=True)
         return self._tables[self.down]
 
     @property
