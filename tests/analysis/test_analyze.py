@@ -465,7 +465,7 @@ def test_the_terminal_fits_eighty_columns(analysis: Analysis) -> None:
     show(analysis, Console(file=out, width=80))
     text = out.getvalue()
     assert "…" not in text
-    assert "Fidelity: pass" in text
+    assert "fidelity pass" in text
     assert "fail no phantom delivery" in text
 
 
