@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_grpc.core.config import BrokerProcessConfig
+from broker_grpc.core.config import BrokerProcessConfig, options_of
+from broker_grpc.errors import BrokerError
 from broker_grpc.protocols.contentbased.plug import broker_with
 from broker_grpc.protocols.relocation.kinds import SELECTED
 from broker_grpc.protocols.relocation.settings import GrapeSettings, PopSettings
@@ -27,6 +28,9 @@ def build_pop(config: BrokerProcessConfig, settings: PopSettings) -> Broker:
 
 def build_grape(config: BrokerProcessConfig, settings: GrapeSettings) -> Broker:
     from broker_grpc.protocols.relocation.grape import Grape
+
+    if settings.link_latency and not options_of(config).heartbeat_interval_us:
+        raise BrokerError("link_latency is measured by heartbeats: set heartbeat_interval_us")
 
     return broker_with(config, Grape(settings))
 
