@@ -46,7 +46,7 @@ EXTREMES = Reading(
     "extremes", "Which thresholds are the extreme ones?", ("POP 20 to 200, GRAPE 10 to 200", "others"),
     "POP 20 to 200, GRAPE 10 to 200", "5.2 names 10 and 100; the default lies between ours",
 )  # fmt: skip
-# Of the algorithms; each choice is a setting of the relocation layer or the broker, varied in reading_study.py.
+# Of the algorithms. Each choice is a setting of the layer or the broker; reading_study.py varies them.
 OUTPUT_DELAY = Reading(
     "output-delay", "Does GRAPE's output delay to a neighbour contain the link's latency?",
     ("without it", "with the link's latency"), "without it",
@@ -123,7 +123,8 @@ BY_GRAPE = (
 )  # fmt: skip
 BY_POP = (
     "G1", "G2", "G3", "C1", "C1r", "F5a1", "F5a2", "F5b", "F5b2", "F5c2", "F5d", "F5d2", "F5f", "F5f2",
-    "F5g2", "F5g5", "F5g6", "F5g2w", "F6a", "G7", "G7w", "G7c", "G10", "G12a", "G14", "G14w", "F6h", "F6h2", "G20",
+    "F5g2", "F5g5", "F5g6", "F5g2w", "F6a", "G7", "G7w", "G7c", "G10", "G12a", "G14", "G14w", "F6h",
+    "F6h2", "G20",
 )  # fmt: skip
 RESTING = {  # reading -> claims
     PUBLISHERS.id: WIDE_AREA,
