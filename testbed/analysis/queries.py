@@ -41,6 +41,7 @@ from testbed.analysis.tables.links import links
 from testbed.analysis.tables.load import load
 from testbed.analysis.tables.overhead import link_messages, log_counts, overhead
 from testbed.analysis.tables.purposes import purposes, sent_by_type
+from testbed.analysis.tables.reconfigurations import places, reconfigurations
 from testbed.analysis.tables.wire import identify, wire, wire_counts
 from testbed.analysis.tables.write import write_table
 from testbed.analysis.wire.witness import FACT_SCHEMA
@@ -187,6 +188,7 @@ class Queries:
         return {
             **made,
             "exchanges": self._exchanges(),
+            **self._reconfigurations(),
             "fidelity": measured,
             "links": links(self.facts, *counters, self.runs),
             **self._wire_frames(log),
@@ -209,6 +211,13 @@ class Queries:
     def _exchanges(self) -> pd.DataFrame:
         of_runs = [exchanges(self.rare[run.key], self.first_us[run.key], run.key) for run in self.runs]
         return pd.concat(of_runs, ignore_index=True)
+
+    def _reconfigurations(self) -> dict[str, pd.DataFrame]:
+        told = [(self.rare[run.key], run.key) for run in self.runs]
+        plans = [reconfigurations(rows, self.first_us[key], key) for rows, key in told]
+        seats = [places(rows, key) for rows, key in told]
+        whole = partial(pd.concat, ignore_index=True)
+        return {"reconfigurations": whole(plans), "places": whole(seats)}
 
     def _fidelity(self) -> pd.DataFrame:
         return fidelity(read_on_driver(ProbeResult, {r.key: r.files(r.folder.probes) for r in self.runs}))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from broker_grpc.client.machine import ClientMachine, ClientOptions
 from broker_grpc.content.language import parse_filter
 from broker_grpc.machine import CloseLink, DeadlineReached, Effects, Machine, OpenLink
 from broker_grpc.protocols.dynatops.broker import DynatopsBroker
-from broker_grpc.protocols.dynatops.settings import DynatopsSettings
+from broker_grpc.protocols.dynatops.manager import Manager
+from broker_grpc.protocols.dynatops.plan import Decision
+from broker_grpc.protocols.dynatops.settings import DynatopsSettings, ManagerSettings
+from protos.body import Envelope
+from protos.client_messages import Publication
+from protos.dynatops_messages import RcfgDone
 from tests.broker_core.fifo_network import Network, PlainClient
 
 OVERLAP_US = 2_000_000
@@ -29,10 +34,16 @@ class Field(Network):
         self.addresses = {name: f"10.0.0.1:{port}" for port, name in enumerate(names, 5000)}
         self.users: dict[str, ClientMachine] = {}
         self.wishes: set[tuple[str, str]] = set()
+        self.deaf: set[str] = set()
+        self._copies: dict[str, list[str]] = {}
+        self.on_send = self._sent
         self.told = 0
         self.expected: dict[str, set[str]] = {}  # publication -> users that must get it
+        self.manager_name = manager
         for name in self.everybody:
             self.begin(name)
+        if manager:
+            self.begin_manager()
         self.settle()
 
     def begin(self, name: str) -> None:
@@ -40,6 +51,11 @@ class Field(Network):
         broker = DynatopsBroker(name, self.settings, None, self.addresses, again, Random(again))
         self._start(name, broker, again)
         self.client(f"p-{name}", name)
+
+    def begin_manager(self, settings: ManagerSettings | None = None) -> None:
+        again = self._again(self.manager_name)
+        chosen = settings or ManagerSettings(free_period_us=3600 * SECOND, ring=self.settings.ring)
+        self._start(self.manager_name, Manager(self.manager_name, chosen, None, self.addresses, again), again)
 
     def _again(self, name: str) -> int:
         return self._incarnation.get(name, 0) + 1
@@ -54,6 +70,12 @@ class Field(Network):
         broker = self.nodes[name]
         assert isinstance(broker, DynatopsBroker)
         return broker
+
+    def _send(self, source: str, target: str, envelope: Envelope) -> None:
+        """What those who are `deaf` should acknowledge is lost."""
+        if source in self.deaf and isinstance(envelope.body, RcfgDone):
+            return
+        super()._send(source, target, envelope)
 
     # ------------------------------------------------------------ dials go on until they are withdrawn
 
@@ -70,6 +92,25 @@ class Field(Network):
             if name in self.nodes and peer in self.nodes and not self.is_up(name, peer):
                 self.connect(name, peer)
 
+    @property
+    def manager(self) -> Manager:
+        manager = self.nodes[self.manager_name]
+        assert isinstance(manager, Manager)
+        return manager
+
+    def reconfigure(self, places: Sequence[str]) -> None:
+        """From now on who is named gets the place of who is next in the list, the last that of the first."""
+        manager = self.manager
+        before = manager.configuration
+        after = dict(before) | {
+            one: before[other] for one, other in zip(places, [*places[1:], places[0]], strict=True)
+        }
+        moved = sum(before[name] != after[name] for name in before)
+        effects = manager._outbox.begin(self.now_us)
+        manager._latest += 1
+        manager._start(Decision("planned", after, len(before), 1, moved))
+        self.apply(self.manager_name, effects)
+
     def alive(self) -> list[str]:
         return [name for name in self.everybody if name in self.nodes]
 
@@ -78,6 +119,10 @@ class Field(Network):
         self.crash(name)
         self.wishes = {wish for wish in self.wishes if wish[0] != name}
         self.nodes.pop(f"p-{name}", None)
+
+    def _sent(self, source: str, target: str, envelope: Envelope) -> None:
+        if isinstance(envelope.body, Publication):
+            self._copies.setdefault(target, []).append(envelope.body.id)
 
     # ------------------------------------------------------------ users
 
@@ -114,6 +159,10 @@ class Field(Network):
 
     def delivered(self, user: str) -> list[str]:
         return [event.message for event in self.events("DELIVERED") if event.node == user]
+
+    def received(self, user: str) -> list[str]:
+        """Publications, all copies that brokers sent it, also those that it drops."""
+        return self._copies.get(user, [])
 
     def home(self, user: str) -> str:
         return self.users[user].broker

@@ -65,9 +65,8 @@ class Associated(Message):
 
 @dataclass(frozen=True)
 class Hold(Message):
-    """A direct subscription; `again`: it was confirmed, and the channel may have been lost since."""
+    """A direct subscription."""
 
-    again: bool = False
     purpose: ClassVar[str] = "subscription"
 
 
@@ -85,9 +84,8 @@ class Release(Message):
 
 @dataclass(frozen=True)
 class Enter(Message):
-    """A subscription to a cluster; `known`: its topics, as a member that says so again knows them."""
+    """A subscription to a cluster."""
 
-    known: Topics | None = None
     purpose: ClassVar[str] = "subscription"
 
 
@@ -169,15 +167,13 @@ class Associate(Message):
 
     topics: Topics
     size: int
-    asks: bool = False  # for an answer, also when it has said so before
     purpose: ClassVar[str] = "association"
 
 
 @dataclass(frozen=True)
 class Accepted(Message):
-    """Events of the topic reach the cluster from now on, and there are so many of them."""
+    """Events of the topic reach the cluster from now on."""
 
-    frequency: float
     purpose: ClassVar[str] = "association"
 
 
@@ -259,16 +255,6 @@ class Event(OfTopic):
 @dataclass(frozen=True)
 class SampleDue(Message):
     """It is time to sample the overlap with other channels."""
-
-
-@dataclass(frozen=True)
-class UpkeepDue(Message):
-    """A maintenance interval M is over."""
-
-
-@dataclass(frozen=True)
-class Overdue(Message):
-    """What the channel waits for should have come long ago."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from broker_grpc.protocols.dynatops.settings import DynatopsSettings
 from broker_grpc.protocols.dynatops.user_placement import BrokerState
 from broker_grpc.protocols.rendezvous.broker import RendezvousBroker
 from broker_grpc.protocols.rendezvous.plane import Plane
+from broker_grpc.protocols.rendezvous.rings import ring_of
 from broker_grpc.protocols.ring.static import StaticRing
 from broker_grpc.protocols.ring.substrate import RingHost, Substrate
 from protos.body import Body, Envelope
@@ -71,9 +72,10 @@ class DynatopsBroker(RendezvousBroker):
         )
 
     def _ring_of(self, host: RingHost, version: int) -> Substrate:
-        return StaticRing(
-            host, self.settings.ring, who.members(self.changing.configurations[version]), version
-        )
+        settings, configuration = self.settings.ring, self.changing.configurations[version]
+        if settings.maintain:
+            return ring_of(settings, configuration, self.incarnation)(host, version)
+        return StaticRing(host, settings, who.members(configuration), version)
 
     # ------------------------------------------------------------ versions
 
@@ -88,14 +90,6 @@ class DynatopsBroker(RendezvousBroker):
         self.planes.pop(version, None)
         self._pool.demand(f"ring {version}", {})
         self._pool.demand(f"trees {version}", {})
-
-    def nearer(self) -> None:
-        """Round trips are known now: tables prefer the near ones."""
-        if self.settings.ring.proximity:
-            for plane in self.planes.values():
-                ring = plane.ring
-                assert isinstance(ring, StaticRing)
-                ring.prefer(self.round_trips.near())
 
     # ------------------------------------------------------------ messages
 

@@ -15,7 +15,6 @@ been under way when others made their copies, is asked for or left again.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +24,7 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.protocols.dynatops import configuration as who
 from broker_grpc.protocols.dynatops.kinds import PLANE_CHANGED
 from broker_grpc.protocols.dynatops.logical import logical, parts_of, restored
+from broker_grpc.protocols.dynatops.steps import Step
 from broker_grpc.protocols.rendezvous.plane import Plane
 from broker_grpc.protocols.ring.static import StaticRing
 from protos.body import Body, Envelope
@@ -48,17 +48,6 @@ if TYPE_CHECKING:
 
 MANY = 1_000
 UNDER_WAY_US = 10_000_000  # a message of trees that is older has arrived, or is lost
-
-
-class Step(IntEnum):
-    NONE = 0
-    INIT = 1
-    OVERLAY = 2
-    RESTORE = 3  # RCFG_PUBSUB, 3.1
-    REPAIR = 4  # RCFG_PUBSUB, 3.2
-    FINISH = 5
-    RETIRE = 6
-    ABORT = 7
 
 
 class Next:

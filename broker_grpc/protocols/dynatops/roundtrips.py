@@ -1,4 +1,4 @@
-"""Round trips to other brokers: for delays of the cost (4), and for rings that prefer near entries.
+"""Round trips to other brokers, for delays of the cost (4).
 
 A round trip is a Probe and its answer over a link that is up; a link that nobody else wants is asked of the
 pool for it.
@@ -6,7 +6,7 @@ pool for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from protos.body import Body
@@ -14,7 +14,6 @@ from protos.core_messages import Probe
 
 REASON = "round trip"
 PATIENCE_US = 5_000_000
-UNKNOWN_US = 1 << 40  # of a broker that was not measured: as far as can be
 
 
 class ProbingHost(Protocol):
@@ -26,8 +25,6 @@ class ProbingHost(Protocol):
     def has_link(self, peer: str) -> bool: ...
 
     def demand_probed(self, wanted: dict[str, str]) -> None: ...
-
-    def nearer(self) -> None: ...
 
 
 class RoundTrips:
@@ -51,11 +48,6 @@ class RoundTrips:
 
     def told(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
         return tuple(sorted(self._known)), tuple(self._known[peer] for peer in sorted(self._known))
-
-    def near(self) -> Callable[[str, str], int]:
-        """From this broker; of nobody else it is asked."""
-        known = dict(self._known)
-        return lambda me, other: known.get(other, UNKNOWN_US)
 
     @property
     def settled(self) -> bool:
@@ -102,4 +94,3 @@ class RoundTrips:
         self._sent.clear()
         self._waiting.clear()
         self._host.demand_probed({})
-        self._host.nearer()

@@ -20,10 +20,14 @@ Delays = Literal["hops", "measured"]
 class StillRing(RingSettings, forbid_unknown_fields=True, frozen=True):
     """Nobody joins or leaves in the paper's models: tables are computed, also those of a new version."""
 
-    bootstrap: Annotated[Literal["converged"], Meta(description="tables are computed at the start")] = (
-        "converged"
-    )
-    maintain: Annotated[Literal[False], Meta(description="a fixed ring without any upkeep")] = False
+    bootstrap: Annotated[
+        Literal["join", "converged"],
+        Meta(description="join: through a broker that is there; converged: tables computed at the start"),
+    ] = "converged"
+    maintain: Annotated[
+        bool,
+        Meta(description="false with converged: a fixed ring without any upkeep; so it is with a manager"),
+    ] = False
 
 
 class DynatopsSettings(RendezvousSettings, forbid_unknown_fields=True):
@@ -40,8 +44,8 @@ class DynatopsSettings(RendezvousSettings, forbid_unknown_fields=True):
         ),
     ] = "similarity"
     cluster: Annotated[
-        tuple[str, ...], Meta(description="brokers that see each other; none: by name, so many together")
-    ] = ()
+        list[str], Meta(description="brokers that see each other; none: by name, so many together")
+    ] = []  # noqa: RUF012 - a Struct copies it
     cluster_size: Annotated[int, Meta(ge=1, description="c: brokers that see each other")] = 10
     update_us: Annotated[
         Microseconds, Meta(ge=1_000, description="T_update: between two tellings of topics and load")

@@ -126,7 +126,8 @@ class Trees:
             self._do(None, self._growth.unsubscribe(self.table.take(name)), name)
 
     def take_over(self, topics: Iterable[Topic]) -> None:
-        """The places of another broker, in place of what is known here."""
+        """The places of another broker, in place of what is known here. They fit the ring as it is now."""
+        self._look_at_all, self._placed_as = False, self.ring_id
         for topic in self.table:
             self.table.drop(topic)
             self._note(topic.name)

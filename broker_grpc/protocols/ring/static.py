@@ -76,11 +76,6 @@ class StaticRing:
         self._members = {member.broker: member for member in members}
         self._changed()
 
-    def prefer(self, rtt_us: Rtt) -> None:
-        """With proximity: entries are chosen by these round trips from now on."""
-        self._rtt_us = rtt_us
-        self._changed()
-
     def _changed(self) -> None:
         self._converged = self._computed()
         self._host.demand(self.plane, self.wanted())

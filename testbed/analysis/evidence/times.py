@@ -27,6 +27,7 @@ RARE: tuple[str, ...] = (
     "ADVERTISED",
     "UNADVERTISED",
 )
+RARE += ("RECONFIGURATION_PLANNED", "STEP_DONE", "RECONFIGURATION_ENDED")
 RARE += ("MIGRATED", "HANDED_OVER", "EXCHANGED", "PHASE_STARTED", "PHASE_READY", *DISTURBING, "RUN_ENDED")
 Rows = list[dict[str, Any]]
 Span = tuple[int, int]

@@ -12,6 +12,7 @@ from testbed.analysis.tables import (
     load,
     overhead,
     purposes,
+    reconfigurations,
     trees,
     wire,
 )
@@ -35,6 +36,8 @@ TABLES: dict[str, dict[str, str]] = {
     "tree_edges": trees.EDGE_COLUMNS,
     "handovers": trees.HANDOVER_COLUMNS,
     "exchanges": exchanges.COLUMNS,
+    "reconfigurations": reconfigurations.COLUMNS,
+    "places": reconfigurations.PLACE_COLUMNS,
     "wire": wire.COLUMNS,
     "load": load.COLUMNS,
     "links": links.COLUMNS,
@@ -56,6 +59,8 @@ ORDER: dict[str, list[str]] = {
     "tree_edges": ["plane", "topic", "parent", "child"],
     "handovers": ["time_s", "client"],
     "exchanges": ["time_s", "exchange"],
+    "reconfigurations": ["time_s", "version"],
+    "places": ["version", "broker"],
     "wire": ["source", "target", "link"],
     "load": ["broker", "window_s"],
     "links": [],  # as in the plan

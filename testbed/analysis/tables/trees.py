@@ -23,7 +23,8 @@ EDGE_COLUMNS = {
     "plane": "version of ring and trees",
     "topic": "topic",
     "parent": "broker",
-    "child": "broker to which it passes publications, as the parent saw it when the run ended",
+    "child": "broker to which it passes publications, as the parent saw it when the run ended, or last in a "
+    "version that was retired",
     "member": "whether the child had an interest of its own",
 }
 HANDOVER_COLUMNS = {

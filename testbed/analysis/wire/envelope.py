@@ -74,15 +74,13 @@ def _id(data: bytes, at: int) -> str:
 def _leg(data: bytes, at: int, end: int) -> int:
     """Which leg of its way a publication is on: its last field, where it has one. Few do, and only where the
     bytes may end in it the fields before it are walked through."""
-    if LEG not in data[max(at, end - 6) : end - 1]:
+    if end - at < 2 or data[end - 2] != LEG:
         return 0
-    while at < end:
+    while at < end - 2:
         tag, at = decode_varint(data, at)
-        number, at = decode_varint(data, at)
-        if tag == LEG:
-            return number if at == end else 0
-        at += number if tag & 7 == 2 else 0
-    return 0
+        length, at = decode_varint(data, at)
+        at += length if tag & 7 == 2 else 0
+    return data[end - 1] if at == end - 2 else 0
 
 
 def hello(data: bytes) -> Hello | None:

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from broker_grpc.client.part import Handler, Part
-from protos.body import Body, Envelope
+from protos.body import Envelope
 from protos.client_messages import Advertisement, Unadvertisement
 from protos.relocation_messages import (
     MigrationAbort,
@@ -47,13 +46,11 @@ class Migration:
         self.state: State = "connecting"
 
 
-class Migrations(Part):
+class Migrations:
     def __init__(self, client: ClientMachine) -> None:
-        super().__init__(client)
+        self._client = client
         self._running: dict[str, Migration] = {}  # by advertisement id: one at a time each
-
-    def handlers(self) -> dict[type[Body], Handler]:
-        return {
+        client.handlers |= {
             MigrationOrder: self._ordered,
             MigrationResume: self._resumed,
             MigrationAbort: self._aborted,
