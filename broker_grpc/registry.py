@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
@@ -29,9 +29,13 @@ from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import Machine
 from protos.bodies import register
-from protos.body import BodyType
+from protos.body import Body, BodyType
 from protos.records import PluginKind
 from protos.registration import RegistrationError
+
+if TYPE_CHECKING:
+    from broker_grpc.client.machine import ClientMachine
+    from broker_grpc.client.part import Part
 
 GROUP = "pubsub_testbed.protocols"
 HERE = "broker_grpc.protocols"
@@ -39,6 +43,15 @@ NAME = "name"  # of `algorithm`: all its other keys are parameters
 
 Algorithm = Mapping[str, Any]
 Overlay = Literal["tree", "any", "own"]
+
+
+@dataclass(frozen=True)
+class ClientSide:
+    """What a protocol's clients do beyond what all do: the part that a client gets when the first of these
+    messages comes to it. `build` imports the part when it is called."""
+
+    takes: tuple[type[Body], ...]
+    build: Callable[[ClientMachine], Part]
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,7 @@ class Entry:
     bodies: tuple[BodyType, ...] = ()  # messages of its own: BODIES of its generated module
     instructions: tuple[str, ...] = ()  # what its brokers do when they are told to (`machine.Instructed`)
     kinds: tuple[PluginKind, ...] = ()  # kinds of log records of its own; `protos.kinds.register` made them
+    client: tuple[ClientSide, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,6 +120,7 @@ class Registry:
         self.origins: dict[str, list[str]] = {}  # of each name; one that has two stands for nothing
         self.disputes: list[str] = []  # messages or kinds of log records that two packages want
         self._entries: dict[str, Entry] = {}
+        self._taken: dict[type[Body], tuple[ClientSide, str]] = {}  # by clients, and for whom
         for plug in plugs:
             try:
                 entries = checked(plug.load())
@@ -127,8 +142,24 @@ class Registry:
         if known and known[0].startswith(HERE):
             self.broken.append(Broken(entry.name, origin, clash(entry.name, [*known, origin])))
             return
+        disputed = self._disputed(entry)
+        if disputed:
+            self.broken.append(Broken(entry.name, origin, disputed))
+            return
         known.append(origin)
         self._entries.setdefault(entry.name, entry)
+        for side in entry.client:
+            for kind in side.takes:
+                self._taken.setdefault(kind, (side, entry.name))
+
+    def _disputed(self, entry: Entry) -> str:
+        """A message that clients take for another protocol in another way: it could mean either."""
+        for side in entry.client:
+            for kind in side.takes:
+                other, name = self._taken.get(kind, (side, ""))
+                if other is not side:
+                    return f"clients take the message {kind.type!r} for {name!r} already"
+        return ""
 
     def __iter__(self) -> Iterator[Entry]:
         """Those that can be used, this project's first."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from protos import client_messages as client
+from protos import clustering_messages as clustering
 from protos import content_messages as content
 from protos import contentbased_messages as contentbased
 from protos import core_messages as core
@@ -19,6 +20,7 @@ from protos import topicconnected_messages as topicconnected
 
 BODIES = (
     *client.BODIES,
+    *clustering.BODIES,
     *content.BODIES,
     *contentbased.BODIES,
     *core.BODIES,

@@ -28,6 +28,12 @@ UNKNOWN = "unknown"  # of a message that no catalogue knows
 TO_ROOT = 1  # `leg` of a publication
 
 
+def goes_up(leg: int) -> bool:
+    """Whether it is on its way to a root. Where there are several trees, each has an odd leg to its root and,
+    down from it, the even one before that; 1 and 0 are those of the topic's own."""
+    return leg % 2 == TO_ROOT
+
+
 def is_data(purpose: str) -> bool:
     """Whether such messages carry publications: `data` and every word that begins with it."""
     return purpose == "data" or purpose.startswith("data_")
@@ -35,4 +41,4 @@ def is_data(purpose: str) -> bool:
 
 def purpose_of(listed: str, leg: int) -> str:
     """Of a message of a type for which the catalogue says `listed`, on this leg of its way."""
-    return "data_to_root" if leg == TO_ROOT and listed == "data" else listed
+    return "data_to_root" if goes_up(leg) and listed == "data" else listed

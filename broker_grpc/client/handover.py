@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from protos.body import Envelope
+from broker_grpc.client.part import Handler, Part
+from broker_grpc.registry import ClientSide
+from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Redirect, Subscription, Unadvertisement, Unsubscription
 from protos.core_messages import Ack
 
@@ -40,15 +42,17 @@ class Handover:
         self.ids: dict[int, tuple[str, bool]] = {}  # token -> id at the target, is an advertisement
 
 
-class Handovers:
+class Handovers(Part):
     """One at a time."""
 
     def __init__(self, client: ClientMachine) -> None:
-        self._client = client
+        super().__init__(client)
         self._running: Handover | None = None
         self._copies_until_us = 0
         self._other_acks = client.handlers[Ack]
-        client.handlers |= {Redirect: self._redirected, Ack: self._acknowledged}
+
+    def handlers(self) -> dict[type[Body], Handler]:
+        return {Redirect: self._redirected, Ack: self._acknowledged}
 
     def peers(self) -> set[str]:
         return {self._running.source, self._running.target} if self._running is not None else set()
@@ -57,7 +61,6 @@ class Handovers:
         return peer in self.peers()
 
     def expects_copies(self) -> bool:
-        """Whether two brokers may have notified of the same publication."""
         return self._running is not None or self._client.now_us < self._copies_until_us
 
     def next_deadline_us(self) -> int | None:
@@ -189,3 +192,6 @@ class Handovers:
             self._give_up(running, f"{peer} was lost")
         elif peer == running.source:
             self._end(running, "it is gone")
+
+
+REDIRECTED = ClientSide((Redirect,), Handovers)  # a message of client.proto: any protocol may send it

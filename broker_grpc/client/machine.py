@@ -1,4 +1,4 @@
-"""The client: connect, advertise, subscribe, publish; reconnect; migrate a publisher; change the broker.
+"""The client: connect, advertise, subscribe, publish; reconnect; change the broker; parts of protocols' own.
 
 A machine like the broker, with requests of the application as methods. Each returns effects, of which
 `Delivered` and `Answered` are for the application and the others for the driver.
@@ -14,12 +14,12 @@ A machine like the broker, with requests of the application as methods. Each ret
 from __future__ import annotations
 
 from collections import ChainMap, deque
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping, MutableMapping, Sequence
+from functools import cache
+from typing import cast
 
-from broker_grpc.client.handover import Handovers
-from broker_grpc.client.migration import Migrations
-from broker_grpc.client.ping import Pings
+from broker_grpc.client.handover import REDIRECTED
+from broker_grpc.client.part import Handler, Part
 from broker_grpc.client.publications import Publications
 from broker_grpc.client.state import ClientOptions, Item
 from broker_grpc.content.filters import Filter
@@ -41,6 +41,7 @@ from broker_grpc.machine import (
     Send,
     Stimulus,
 )
+from broker_grpc.registry import ClientSide, registry
 from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Publication, Subscription, Unadvertisement, Unsubscription
 from protos.content_messages import Value
@@ -51,11 +52,18 @@ from protos.records import Kind, LogEvent
 __all__ = ["ClientMachine", "ClientOptions"]
 
 COMPLAINTS = 100  # kept
-Handler = Callable[[str, Envelope, Any], None]  # peer, envelope and its body
+
+
+@cache
+def client_sides() -> dict[type[Body], tuple[int, ClientSide]]:
+    """What is made when a message comes that nothing takes yet, with its rank: protocols' in the order of the
+    registry, then the client's own."""
+    sides = list(dict.fromkeys([*(side for entry in registry() for side in entry.client), REDIRECTED]))
+    return {kind: (rank, side) for rank, side in enumerate(sides) for kind in side.takes}
 
 
 class ClientMachine:
-    """One client; `addresses` of brokers is needed for migration and pings only."""
+    """One client; `addresses` of brokers is needed where brokers send it to others by name alone."""
 
     def __init__(
         self,
@@ -91,12 +99,10 @@ class ClientMachine:
         self.complaints: deque[str] = deque(maxlen=COMPLAINTS)  # of brokers, about no request of ours
         self._candidates = [broker, *fallbacks]
         self._fall_back_at: int | None = None
-        # Of every body but publications; each part adds its own.
+        # Of every body but publications; each part adds its own, when it is made.
         self.handlers: dict[type[Body], Handler] = {Ack: self._acknowledged, Refusal: self._refused}
         self._publications = Publications(self, prefix)
-        self._pings = Pings(self)
-        self._migrations = Migrations(self)
-        self.handovers = Handovers(self)
+        self._parts: dict[int, Part] = {}  # by their rank, in which they are told what happens
 
     # ------------------------------------------------------------ the application
 
@@ -203,9 +209,8 @@ class ClientMachine:
         elif isinstance(stimulus, Rejected):
             self.log("REFUSED", peer=stimulus.peer, detail=f"{stimulus.reason}: {stimulus.detail}")
         else:
-            self._pings.deadline(now_us)
-            self._migrations.deadline(now_us)
-            self.handovers.deadline(now_us)
+            for part in self._told():
+                part.deadline(now_us)
             if self._fall_back_at is not None and self._fall_back_at <= now_us:
                 self._fall_back()
         return self._out
@@ -225,8 +230,9 @@ class ClientMachine:
 
     def next_deadline_us(self) -> int | None:
         """A publication that comes in does not move it."""
-        parts = (self._pings, self._migrations, self.handovers)
-        due = (*(part.next_deadline_us() for part in parts), self._fall_back_at)
+        if not self._parts:
+            return self._fall_back_at
+        due = (*(part.next_deadline_us() for part in self._parts.values()), self._fall_back_at)
         return min((d for d in due if d is not None), default=None)
 
     def _begin(self, now_us: int) -> None:
@@ -235,12 +241,25 @@ class ClientMachine:
 
     def _received(self, peer: str, envelope: Envelope) -> None:
         body = envelope.body
-        handler = self.handlers.get(body.__class__)
+        handler = self.handlers.get(body.__class__) or self._handler_of_new_part(body.__class__)
         if handler is not None:
             handler(peer, envelope, body)
         else:
             detail = "the client has no use for it"
             self.log("DROPPED", peer=peer, type=body.type, bytes=encoded_size(envelope), detail=detail)
+
+    def _handler_of_new_part(self, kind: type[Body]) -> Handler | None:
+        rank, side = client_sides().get(kind, (0, None))
+        if side is None or rank in self._parts:
+            return None
+        part = self._parts[rank] = side.build(self)
+        self._parts = dict(sorted(self._parts.items()))
+        self.handlers |= part.handlers()
+        return self.handlers.get(kind)
+
+    def _told(self) -> list[Part]:
+        """Another may be made, or one may end, while they are told."""
+        return list(self._parts.values())
 
     def _refused(self, peer: str, envelope: Envelope, body: Refusal) -> None:
         refusal = f"{body.reason}: {body.detail}"
@@ -262,9 +281,8 @@ class ClientMachine:
             item = self.items[token]
             if item.home == peer and not item.paused:
                 self._request_item(item)
-        self._pings.peer_up(peer)
-        self._migrations.peer_up(peer)
-        self.handovers.peer_up(peer)
+        for part in self._told():
+            part.peer_up(peer)
         self._publications.flush()
 
     def _peer_down(self, peer: str, reason: str) -> None:
@@ -283,9 +301,8 @@ class ClientMachine:
         self.log("DISCONNECTED", peer=peer, detail=reason)
         if peer == self.broker and not self._closing:
             self._expect_home()
-        self._pings.peer_down(peer)
-        self._migrations.peer_down(peer)
-        self.handovers.peer_down(peer)
+        for part in self._told():
+            part.peer_down(peer)
 
     def _home(self, token: int) -> str:
         item = self.items.get(token)
@@ -316,7 +333,7 @@ class ClientMachine:
     def release(self, peer: str, reason: str) -> None:
         """Disconnect from a broker that nothing needs any more."""
         needed = peer == self.broker or any(item.home == peer for item in self.items.values())
-        if not needed and not any(p.uses(peer) for p in (self._pings, self._migrations, self.handovers)):
+        if not needed and not any(part.uses(peer) for part in self._parts.values()):
             if peer in self.connected:
                 self.connected.discard(peer)  # at once: what is sent from here on would be lost
                 self.log("DISCONNECTED", peer=peer, detail=reason)
@@ -324,7 +341,8 @@ class ClientMachine:
 
     def _close_if_empty(self) -> None:
         if self._closing and not self.items:
-            for peer in sorted(self.connected | {self.broker} | self.handovers.peers()):
+            known = self.connected.union({self.broker}, *(part.peers() for part in self._parts.values()))
+            for peer in sorted(known):
                 self._out.append(CloseLink(peer, "client closed"))
 
     # ------------------------------------------------------------ advertisements and subscriptions
@@ -378,6 +396,14 @@ class ClientMachine:
         self._close_if_empty()
 
     # ------------------------------------------------------------ for the parts of this machine
+
+    def expects_copies(self) -> bool:
+        """Whether two brokers may have notified of the same publication."""
+        return any(part.expects_copies() for part in self._parts.values())
+
+    def had(self, publication: str) -> bool:
+        """Whether this one was delivered, as far as the window of ids tells."""
+        return self._publications.had(publication)
 
     def item_of(self, advertisement: str) -> Item | None:
         for item in self.items.values():

@@ -122,7 +122,7 @@ class Publications:
         brokers serve the client a second copy is no fault of theirs."""
         client = self._client
         copy = self._window.is_duplicate(publication.id)
-        if copy and client.handovers.expects_copies():
+        if copy and client.expects_copies():
             return self._second_copy(peer, envelope, publication)
         if not copy:
             self.delivered += 1
@@ -131,6 +131,9 @@ class Publications:
                          envelope.hops, publication_size(envelope), publication.published_us,
                          group=client.group, detail="duplicate" if copy else "")  # fmt: skip
         client.emit(Log(event))
+
+    def had(self, id_: str) -> bool:
+        return id_ in self._window
 
     def _second_copy(self, peer: str, envelope: Envelope, publication: Publication) -> None:
         size = publication_size(envelope)

@@ -61,6 +61,9 @@ class DuplicateWindow:
         self._size = size
         self._seen: dict[str, None] = {}
 
+    def __contains__(self, id_: str) -> bool:
+        return id_ in self._seen
+
     def is_duplicate(self, id_: str) -> bool:
         if not self._size:
             return False

@@ -69,6 +69,14 @@ class LocalInterests:
         found = self._by_topic.items()
         return frozenset(t for t, wants in found if any(want.client != client for want in wants.values()))
 
+    def subscribed_by_client(self) -> dict[str, frozenset[str]]:
+        """The same for each client that has subscribed to something."""
+        found: dict[str, set[str]] = {}
+        for topic, wants in self._by_topic.items():
+            for want in wants.values():
+                found.setdefault(want.client, set()).add(topic)
+        return {client: frozenset(topics) for client, topics in found.items()}
+
     def has(self, topic: Value | None) -> bool:
         return topic in self._takes_part or topic in self._declared
 

@@ -65,12 +65,13 @@ class Node(Hooks):
         self._brokers = self.links.brokers
         self._clients = self.links.clients
         self.monitor = Monitor(options.output_bandwidth)
+        self._actions: dict[type, Action] = {}
         output = OutputQueue(options) if options.has_service_model else None
         self._outbox = Outbox(id_, self.links, self.monitor, output)
         self._station = self._processor(output) if output is not None else None
         self._heartbeats = Heartbeats(self.links, options, self._outbox)
         self._sampler = Sampler(options.sample_every_us, self.monitor)
-        self._actions: dict[type, Action] = {
+        self._actions |= {
             Probe: self._probed,
             Heartbeat: self._heartbeats.asked,
             HeartbeatAnswer: self._heartbeats.answered,
@@ -82,7 +83,7 @@ class Node(Hooks):
     def _processor(self, output: OutputQueue) -> Station:
         return Station(
             self.options, self.links, self._outbox, output, self.monitor,
-            self._match, self._publication, self._received,
+            self._match, self._publication, self._received, self._actions,
         )  # fmt: skip
 
     def _arrange(self, before: Parts = (), after: Parts = ()) -> None:

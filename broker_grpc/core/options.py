@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -73,6 +73,13 @@ class BrokerOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     control_us: Annotated[
         NonNegative, Meta(description="processing time of any other message", extra_json_schema=MAY_CHANGE)
     ] = 0
+    internal_messages: Annotated[
+        Literal["apart", "matched", "counted"],
+        Meta(
+            description="those of an algorithm between brokers take control_us (apart), or are matched like "
+            "publications, outside or inside the input utilisation (matched, counted)"
+        ),
+    ] = "apart"
     output_bandwidth: Annotated[
         NonNegative,
         Meta(

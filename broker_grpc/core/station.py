@@ -9,7 +9,7 @@ have arrived and go their way. Routing messages are void with their stream: the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from broker_grpc.core.links import Links
 from broker_grpc.core.monitor import Monitor
@@ -17,7 +17,7 @@ from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.outbox import Outbox
 from broker_grpc.core.queues import Arrival, InputQueue, OutputQueue
 from broker_grpc.machine import PeerKind
-from protos.body import Envelope
+from protos.body import Body, Envelope
 from protos.client_messages import Publication
 from protos.content_messages import Value
 
@@ -32,8 +32,9 @@ class Station:
 
     def __init__(
         self, options: BrokerOptions, links: Links, outbox: Outbox, output: OutputQueue, monitor: Monitor,
-        match: Match, matched: Matched, controlled: Controlled,
+        match: Match, matched: Matched, controlled: Controlled, own: Container[type[Body]],
     ) -> None:  # fmt: skip
+        """`own`: the messages that are the broker's own; every other one is its algorithm's."""
         self._options = options
         self._links = links
         self._outbox = outbox
@@ -42,6 +43,7 @@ class Station:
         self._match = match
         self._matched = matched
         self._controlled = controlled
+        self._own = own
         self._input = InputQueue(options.input_queue)
         self._targets: set[str] = set()  # of the publication in service
 
@@ -61,6 +63,8 @@ class Station:
                 return self._outbox.drop(peer, envelope, "input queue full")
         elif stream is not None and (stream.closing or self._input.full_of_controls(peer)):
             return self._outbox.give_up(stream, envelope, "input queue full")
+        elif self._counted(envelope.body):
+            self._monitor.arrivals += 1
         self._input.put(Arrival(peer, envelope, now_us, stream))
         self._start(now_us)
         self.run(now_us)
@@ -91,6 +95,9 @@ class Station:
         if isinstance(body, Publication):
             self._targets, candidates = self._match(body.attributes)
             cost = self._options.matching_us + candidates * self._options.matching_per_candidate_us
+        elif self._internal(body) and self._options.internal_messages != "apart":
+            # As a publication that one subscription matches, its addressee's.
+            cost = self._options.matching_us + self._options.matching_per_candidate_us
         self._input.finish_us = now_us + cost
 
     def _finish(self, at_us: int) -> None:
@@ -98,8 +105,10 @@ class Station:
         assert arrival is not None
         self._input.serving = None
         self._outbox.now_us = at_us
+        queueing, matching = started_us - arrival.at_us, at_us - started_us
+        if self._counted(arrival.envelope.body):
+            self._monitor.observe_input(queueing, matching)
         if arrival.envelope.body.__class__ is Publication:
-            queueing, matching = started_us - arrival.at_us, at_us - started_us
             self._monitor.observe_input(queueing, matching)
             kind = arrival.stream.kind if arrival.stream is not None else None
             self._matched(at_us, arrival.peer, kind, arrival.envelope, self._targets, queueing, matching)
@@ -108,3 +117,9 @@ class Station:
         else:
             self._outbox.drop(arrival.peer, arrival.envelope, "the link is down")
         self._start(at_us)
+
+    def _internal(self, body: Body) -> bool:
+        return body.__class__ is not Publication and body.__class__ not in self._own
+
+    def _counted(self, body: Body) -> bool:
+        return self._options.internal_messages == "counted" and self._internal(body)

@@ -19,7 +19,7 @@ value = st.one_of(text, st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=Fa
     st.dictionaries(text, value, max_size=4),
     st.one_of(st.binary(max_size=20), st.just(b"H\x01"), st.just(b"\x48\x00")),
     st.integers(0, 300),
-    st.integers(0, 1),
+    st.one_of(st.integers(0, 1), st.integers(0, 2**32 - 1)),
 )
 def test_the_wire_shows_the_leg(
     id_: str, attributes: dict[str, str | int | float], payload: bytes, plane: int, leg: int

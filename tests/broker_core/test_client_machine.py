@@ -431,3 +431,17 @@ def test_clients_and_brokers_over_a_crash_of_the_broker():
     # come back to B1, so it may or may not arrive. All that was published on a quiet network must.
     assert [id_ for id_ in delivered if id_ != "P:6"] == ["P:1", "P:3", "P:5", "P:7"]
     assert "P:6" in [e.message for e in net.events("PUBLISHED")]
+
+
+def test_a_part_is_made_when_the_first_of_its_messages_comes() -> None:
+    """And is told what happens from then on; parts of a client that is asked for nothing cost nothing."""
+    client = ClientMachine("c", "B1", "h:1", addresses={"B2": "h:2"})
+    client.start(0)
+    client.handle(0, PeerUp("B1", "broker"))
+    assert client.handlers.keys() == {Ack, Refusal}
+    assert client.next_deadline_us() is None
+    asked = client.receive(5, "B1", Envelope(PingRequest("a", ("B2",))))
+    assert [type(effect) for effect in asked] == [OpenLink]
+    assert client.handlers.keys() == {Ack, Refusal, PingRequest, ProbeAnswer}
+    assert client.next_deadline_us() == 5 + client.options.ping_timeout_us
+    assert Send("B2", Envelope(Probe(1))) in client.handle(9, PeerUp("B2", "broker"))

@@ -9,16 +9,29 @@ import subprocess
 import sys
 import typing
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from broker_grpc.client.part import Part
 from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.errors import BrokerError
 from broker_grpc.machine import Machine
 from broker_grpc.protocols.contentbased.broker import Broker
-from broker_grpc.registry import Entry, Registry, UnknownProtocol, find_protocols, machine_of, own_plugs
+from broker_grpc.registry import (
+    ClientSide,
+    Entry,
+    Plug,
+    Registry,
+    UnknownProtocol,
+    find_protocols,
+    machine_of,
+    own_plugs,
+)
+from protos.bodies import BODY_TYPES
+from protos.body import Body
 from testbed.doctor.finding import State
 from testbed.doctor.protocols import protocols
 from tests.broker_core.plug_packages import install, plug
@@ -214,3 +227,30 @@ def test_the_printed_schema_has_the_parameters_of_a_package(tmp_path: Path) -> N
     assert definition["properties"]["patience_us"] == {
         "type": "integer", "minimum": 1, "default": 7, "unit": "µs", "description": "waits so long; in µs",
     }  # fmt: skip
+
+
+# ---------------------------------------------------------------- the client's side
+
+
+def side_of(kind: type[Body]) -> ClientSide:
+    return ClientSide((kind,), lambda client: Part(client))
+
+
+def test_a_message_that_clients_take_for_two_protocols_is_refused() -> None:
+    """Of two protocols with the same side, as POP and GRAPE, both can be used."""
+    pop, grape = OWN.entry({"name": "pop"}), OWN.entry({"name": "grape"})
+    assert pop.client == grape.client != ()
+    rival = replace(pop, name="rival", client=(side_of(pop.client[0].takes[0]),))
+    plugs = [Plug("p", "own", lambda: (pop, grape)), Plug("r", "the package rival", lambda: (rival,))]
+    found = Registry(plugs)
+    assert found.names() == ["pop", "grape"]
+    reason = "clients take the message 'ping_request' for 'pop' already"
+    assert [(one.name, one.reason) for one in found.broken] == [("rival", reason)]
+    with pytest.raises(BrokerError, match=reason):
+        found.entry({"name": "rival"})
+
+
+def test_every_client_side_takes_messages_that_a_broker_may_send() -> None:
+    taken = [kind for entry in OWN for side in entry.client for kind in side.takes]
+    assert {BODY_TYPES[kind].sender for kind in taken} <= {"broker", "anyone"}
+    assert taken

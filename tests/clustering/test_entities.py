@@ -200,6 +200,7 @@ def filled(kind: type[Message]) -> Message:
     """With something in each field."""
     values = {"topic": 5, "number": 1, "topics": {5: 0.1}, "clusters": {}, "frequency": 0.1, "size": 3}
     values |= {"cluster": 9, "successor": None, "users": 1.0, "holds": True, "interested": True, "id": "x"}
+    values |= {"again": False, "known": None, "asks": False}
     found = {f.name: values[f.name] for f in fields(kind)}
     if kind is messages.OverlapAnswer:
         found |= {"topics": frozenset({5}), "clusters": frozenset()}

@@ -25,6 +25,7 @@ PATIENCE_S = 60
 # Brokers that send digests to clients as well.
 TO_BROKERS = 'if peer.kind == "broker":\n            self.send('
 TO_ALL = "if peer.kind:\n            self.send("
+THEIR_SIDE = {"        client=(ClientSide((Digest,), memory),),\n": ""}
 USELESS = ("digest", "the client has no use for it")
 
 # The answer to the subscription comes behind the digest.
@@ -45,7 +46,7 @@ def chatter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where it is installed; its sources, with a topology, are beside that."""
     assert TO_BROKERS in (EXAMPLE / "gossip" / "broker.py").read_text()
     folder = tmp_path_factory.mktemp("chatter")
-    return install(renamed(EXAMPLE, folder / "sources", "chatter", {TO_BROKERS: TO_ALL}), folder)
+    return install(renamed(EXAMPLE, folder / "sources", "chatter", {TO_BROKERS: TO_ALL} | THEIR_SIDE), folder)
 
 
 @contextmanager

@@ -55,10 +55,11 @@ def test_every_subscriber_gets_every_publication_once(folder: RunFolder) -> None
 
 def test_a_run_folder_names_its_messages_and_records(folder: RunFolder) -> None:
     listed = json.loads(folder.catalogue.read_bytes())
-    assert listed["messages"][-1] == {
-        "number": 1100, "name": "digest", "sender": "broker", "settles": False, "purpose": "repair",
-        "protocol": "gossip",
-    }  # fmt: skip
+    told = {"settles": False, "purpose": "repair", "protocol": "gossip"}
+    assert listed["messages"][-2:] == [
+        {"number": 1100, "name": "digest", "sender": "broker", **told},
+        {"number": 1101, "name": "missed", "sender": "client", **told},
+    ]
     assert listed["kinds"][-1] == {"number": 1100, "name": "GOSSIP_REPEATED"}
 
 
@@ -203,3 +204,45 @@ def test_generated_code_that_is_not_is_named(tmp_path: Path) -> None:
     assert re.findall(r"(\w+\.py) is out of date: run `python -m protos.generate", done.stderr) == [
         "gossip_messages.py", "gossip_pb2.py",
     ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- the client's side
+
+LATE = """
+name: gossip-ring
+seed: 1
+duration: 8s
+network: {generator: ring, nodes: 5, link: {latency: 10ms}}
+brokers: {B: {count: 5, place: one_per_node}}
+overlay: {generator: ring}
+algorithm: {name: gossip, reach: 4, tells_clients: TELLS}
+clients:
+  pub: {kind: publisher, broker: B1, publish: {source: stock, rate: 2/s, parameters: {symbol: YHOO}}}
+  sub:
+    kind: subscriber
+    broker: B3
+    subscribe: ["[class,eq,'STOCK'],[symbol,eq,'YHOO']", "[class,eq,'STOCK']", "[class,eq,'NEWS']"]
+events:
+  - {at: 3s, leave: sub}
+  - {at: 6s, join: sub}
+"""
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_subscriber_that_was_away_gets_what_it_missed_once(site: Path, tmp_path: Path, tells: bool) -> None:
+    """With several subscriptions that match the same publications, of which each may be asked for once."""
+    topology = tmp_path / "late.yaml"
+    topology.write_text(LATE.replace("TELLS", str(tells).lower()))
+    folder = simulate(site, tmp_path / "results", topology)
+    got = deliveries(folder)
+    assert set(got.values()) == {1}
+    missed = published(folder) - {message for _, message in got}
+    away = {e.message for e in of_kind(folder, "PUBLISHED") if 3.2e6 < e.t_us - first(folder) < 5.8e6}
+    assert len(away) > 3
+    assert missed.isdisjoint(away) if tells else missed >= away
+    assert not [e for e in of_kind(folder, "DROPPED") if e.node.startswith("sub")]
+
+
+def first(folder: RunFolder) -> int:
+    """When the phase began, whose events count from there."""
+    return min(e.t_us for e in of_kind(folder, "PUBLISHED"))

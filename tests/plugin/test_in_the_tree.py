@@ -22,8 +22,9 @@ EDITS = {
     "from gossip.": "from broker_grpc.protocols.gossip.",
     'register(1100, "GOSSIP_REPEATED", "gossip")': 'register(700, "GOSSIP_REPEATED", "gossip", own=True)',
     "number: 1100": "number: 700",
+    "number: 1101": "number: 701",
     "package gossip": "package testbed.gossip",
-    "from protos.gossip_messages import BODIES\n": "",  # the project's own are registered all together
+    "import BODIES, Digest": "import Digest",  # the project's own are registered all together
     "        bodies=BODIES,\n": "",
 }
 

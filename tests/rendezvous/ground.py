@@ -19,6 +19,8 @@ from tests.broker_core.fifo_network import Network, PlainClient
 class Ground(Network):
     """Brokers that find each other; each has a client `c-<broker>`."""
 
+    kind: type[RendezvousBroker] = RendezvousBroker
+
     def __init__(self, settings: RendezvousSettings, brokers: Iterable[str], seed: int = 0) -> None:
         super().__init__(seed=seed, through_the_wire=True)
         self.settings = settings
@@ -31,7 +33,7 @@ class Ground(Network):
     def begin(self, name: str) -> RendezvousBroker:
         again = self._incarnation.get(name, 0) + 1
         ring = ring_of(self.settings.ring, self.everybody, again)
-        broker = RendezvousBroker(name, self.settings, ring, None, self.addresses, again, Random(again))
+        broker = self.kind(name, self.settings, ring, None, self.addresses, again, Random(again))
         self.add(name, broker, "broker")
         self._incarnation[name] = again
         self.feed(name, DeadlineReached())

@@ -2,5 +2,7 @@
 
 After Milo, Zur, Verbin, "Boosting Topic-Based Publish-Subscribe Systems with Dynamic Clustering" (SIGMOD
 2007). Decisions are pure functions; entities (topic channel, cluster channel, subscriber) are machines
-without IO. No algorithm is registered here yet: the entities do not run on brokers.
+without IO; `broker` runs them on the rendezvous brokers of Scribe.
 """
+
+BUILDS_ON = ("rendezvous", "ring")

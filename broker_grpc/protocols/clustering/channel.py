@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from broker_grpc.protocols.clustering.costs import gains
 from broker_grpc.protocols.clustering.draws import cluster_identity, draw_key, sample
@@ -23,6 +24,7 @@ from broker_grpc.protocols.clustering.messages import (
     MergeProposal,
     MergeRefused,
     Message,
+    Overdue,
     OverlapAnswer,
     OverlapAsk,
     Resubscribe,
@@ -56,10 +58,22 @@ class Asked:
     found: Counter[Address] = field(default_factory=Counter)
 
 
+class Note(NamedTuple):
+    """What a channel has done or decided, for whoever looks on."""
+
+    operation: str
+    estimate: float  # users: s~
+    threshold: float  # above it, it is done; an addition's and a removal's
+    users: int
+    topics: tuple[int, ...]  # after it
+    topic: int | None = None  # about which it was
+
+
 class Channel(Entity):
     def __init__(self, address: Address, settings: ClusteringSettings, seed: int) -> None:
         super().__init__(address, settings, seed)
         self.state = State.OPEN
+        self.notes: list[Note] = []  # since somebody took them
         self.members: set[int] = set()  # users
         self.surveys: dict[int, Asked] = {}
         self.drawn = self.made = 0
@@ -74,6 +88,14 @@ class Channel(Entity):
     def side(self) -> Side:
         topics = self.topics()
         return Side(len(topics), sum(topics.values()), len(self.members), self.address.kind == "topic")
+
+    def note(
+        self, operation: str, estimate: float = -1.0, threshold: float = -1.0, topic: int | None = None,
+        users: int | None = None, topics: Topics | None = None,
+    ) -> None:  # fmt: skip
+        size = len(self.members) if users is None else users
+        having = tuple(sorted(self.topics() if topics is None else topics))
+        self.notes.append(Note(operation, estimate, threshold, size, having, topic))
 
     def tell_all(self, message: Resubscribe) -> None:
         for user in sorted(self.members):
@@ -142,12 +164,15 @@ class Channel(Entity):
     # ---------------------------------------------------------------- merging
 
     def proposed(self, sender: Address, message: MergeProposal) -> None:
-        if not self.members or not self._worth_merging(sender, message):
+        worth = bool(self.members) and self._worth_merging(sender, message)
+        union = {**message.topics, **self.topics()}
+        self.note("merged" if worth else "not merged", message.users, topics=union)
+        if not worth:
             self.send(sender, MergeRefused())
             return
         self.made += 1
         new = cluster_identity(self.identity, self.made)
-        self.send(Address("cluster", new), Created({**message.topics, **self.topics()}))
+        self.send(Address("cluster", new), Created(union))
         self.send(sender, MergeCommit(new))
         self.retire(new)
 
@@ -163,6 +188,10 @@ class Channel(Entity):
         self.send(sender, MergeRefused())
 
     def refused_by_other(self, sender: Address, message: MergeRefused) -> None:
+        self.state = State.OPEN
+
+    def give_up_proposal(self, sender: Address, message: Overdue) -> None:
+        """The other is lost, or the answer is."""
         self.state = State.OPEN
 
     def committed(self, sender: Address, message: MergeCommit) -> None:
@@ -184,6 +213,7 @@ SHARED: Table = {
     (State.OPEN, MergeProposal): Channel.proposed,
     (State.PROPOSING, MergeProposal): Channel.locked,
     (State.PROPOSING, MergeRefused): Channel.refused_by_other,
+    (State.PROPOSING, Overdue): Channel.give_up_proposal,
     (State.PROPOSING, MergeCommit): Channel.committed,
     **{
         (state, message): handler

@@ -25,6 +25,7 @@ from broker_grpc.protocols.clustering.messages import (
     Leave,
     MergeProposal,
     Message,
+    Overdue,
     Redirect,
     SampleDue,
     SurveyAnswer,
@@ -33,6 +34,7 @@ from broker_grpc.protocols.clustering.messages import (
     Topics,
     TopicSubscribed,
     TopicUnsubscribed,
+    UpkeepDue,
 )
 from broker_grpc.protocols.clustering.settings import ClusteringSettings
 from broker_grpc.protocols.clustering.surveys import estimate
@@ -56,16 +58,25 @@ class ClusterChannel(Channel):
     # ---------------------------------------------------------------- coming and going
 
     def created(self, sender: Address, message: Created) -> None:
-        self.state, self.coming = State.FORMING, dict(message.topics)
+        self._form(message.topics)
+
+    def _form(self, topics: Topics) -> None:
+        self.state, self.coming = State.FORMING, dict(topics)
+        self.associate_coming()
+
+    def associate_coming(self) -> None:
+        told = {**self.content, **self.coming}
         for topic in sorted(self.coming):
-            self.send(Address("topic", topic), Associate(message.topics, 0))
+            self.send(Address("topic", topic), Associate(told, len(self.members), asks=True))
 
     def accepted(self, sender: Address, message: Accepted) -> None:
         """Only now may anybody count on the topic's events from here."""
-        frequency = self.coming.pop(sender.identity, None)
-        if frequency is None:
+        topic, frequency = sender.identity, message.frequency
+        if topic in self.content:
+            self.content[topic] = frequency
+        if self.coming.pop(topic, None) is None:
             return
-        self.content[sender.identity] = frequency
+        self.content[topic] = frequency
         if self.state is State.FORMING:
             if not self.coming:
                 self.state = State.OPEN
@@ -78,9 +89,18 @@ class ClusterChannel(Channel):
     def enter_early(self, sender: Address, message: Enter) -> None:
         self.members.add(sender.identity)
 
-    def enter(self, sender: Address, message: Enter) -> None:
+    def enter_awaited(self, sender: Address, message: Enter) -> None:
+        """A member of a cluster that was lost here knows enough to build it anew."""
         self.members.add(sender.identity)
-        self.send(sender, Entered(dict(self.content), len(self.members)))
+        if message.known:
+            self.note("rebuilt", users=1)
+            self._form(message.known)
+
+    def enter(self, sender: Address, message: Enter) -> None:
+        """Who says so again, and has its topics right, needs no answer."""
+        self.members.add(sender.identity)
+        if message.known is None or message.known.keys() != self.content.keys():
+            self.send(sender, Entered(dict(self.content), len(self.members)))
 
     def turn_away(self, sender: Address, message: Enter) -> None:
         self.send(sender, Redirect(self.successor))
@@ -91,6 +111,20 @@ class ClusterChannel(Channel):
             self.destroy()
         elif self.state is State.OPEN:
             self._look_again()
+
+    def upkeep(self, sender: Address, message: UpkeepDue) -> None:
+        """cost_a"""
+        self._tell_content()
+
+    def never_came(self, sender: Address, message: Overdue) -> None:
+        """Nobody has created it: who waits for it asks elsewhere."""
+        for user in sorted(self.members):
+            self.send(Address("user", user), Redirect(None))
+        self.members.clear()
+        self.state = State.GONE
+
+    def form_again(self, sender: Address, message: Overdue) -> None:
+        self.associate_coming()
 
     def sample_or_go(self, sender: Address, message: SampleDue) -> None:
         """A cluster that nobody entered is not needed."""
@@ -105,6 +139,7 @@ class ClusterChannel(Channel):
 
     def destroy(self) -> None:
         """Without subscribers, or with at most one topic."""
+        self.note("destroyed")
         self._tell_members(Destroyed())
         for topic in sorted(self.content | self.coming):
             self.send(Address("topic", topic), Dissociate())
@@ -152,7 +187,10 @@ class ClusterChannel(Channel):
 
     def _conclude_addition(self, survey: Asked, topic: int, holders: float) -> None:
         members, topics = len(self.members), len(self.content)
-        if gains(add_delta(self.costs, survey.frequency, survey.size, members, holders, topics)):
+        needed = holders_needed(self.costs, survey.frequency, survey.size, members, topics)
+        gained = gains(add_delta(self.costs, survey.frequency, survey.size, members, holders, topics))
+        self.note("added" if gained else "not added", holders, needed, topic)
+        if gained:
             self.refusals.pop(topic, None)
             self.coming[topic] = survey.frequency
             self.send(Address("topic", topic), Associate({**self.content, topic: survey.frequency}, members))
@@ -163,7 +201,10 @@ class ClusterChannel(Channel):
         members, topics = len(self.members), len(self.content)
         if topic not in self.content:
             return
-        if gains(remove_delta(self.costs, survey.frequency, survey.size, members, interested, topics)):
+        needed = holders_needed(self.costs, survey.frequency, survey.size, members, topics - 1)
+        gained = gains(remove_delta(self.costs, survey.frequency, survey.size, members, interested, topics))
+        self.note("removed" if gained else "not removed", interested, needed, topic)
+        if gained:
             del self.content[topic]
             self._tell_members(TopicRemoved(topic))
             self.send(Address("topic", topic), Dissociate())
@@ -194,7 +235,9 @@ class ClusterChannel(Channel):
 ClusterChannel.table = {
     **SHARED,
     (State.AWAITED, Created): ClusterChannel.created,
-    (State.AWAITED, Enter): ClusterChannel.enter_early,
+    (State.AWAITED, Enter): ClusterChannel.enter_awaited,
+    (State.AWAITED, Overdue): ClusterChannel.never_came,
+    (State.FORMING, Overdue): ClusterChannel.form_again,
     (State.AWAITED, MergeProposal): Channel.locked,
     (State.GONE, Enter): ClusterChannel.turn_away,
     (State.RETIRING, Enter): ClusterChannel.turn_away,
@@ -218,6 +261,7 @@ ClusterChannel.table = {
             (Enter, ClusterChannel.enter),
             (Leave, ClusterChannel.leave),
             (Accepted, ClusterChannel.accepted),
+            (UpkeepDue, ClusterChannel.upkeep),
             (TopicSubscribed, ClusterChannel.subscribed),
             (TopicUnsubscribed, ClusterChannel.unsubscribed),
         )

@@ -65,8 +65,9 @@ class Associated(Message):
 
 @dataclass(frozen=True)
 class Hold(Message):
-    """A direct subscription."""
+    """A direct subscription; `again`: it was confirmed, and the channel may have been lost since."""
 
+    again: bool = False
     purpose: ClassVar[str] = "subscription"
 
 
@@ -84,8 +85,9 @@ class Release(Message):
 
 @dataclass(frozen=True)
 class Enter(Message):
-    """A subscription to a cluster."""
+    """A subscription to a cluster; `known`: its topics, as a member that says so again knows them."""
 
+    known: Topics | None = None
     purpose: ClassVar[str] = "subscription"
 
 
@@ -167,13 +169,15 @@ class Associate(Message):
 
     topics: Topics
     size: int
+    asks: bool = False  # for an answer, also when it has said so before
     purpose: ClassVar[str] = "association"
 
 
 @dataclass(frozen=True)
 class Accepted(Message):
-    """Events of the topic reach the cluster from now on."""
+    """Events of the topic reach the cluster from now on, and there are so many of them."""
 
+    frequency: float
     purpose: ClassVar[str] = "association"
 
 
@@ -255,6 +259,16 @@ class Event(OfTopic):
 @dataclass(frozen=True)
 class SampleDue(Message):
     """It is time to sample the overlap with other channels."""
+
+
+@dataclass(frozen=True)
+class UpkeepDue(Message):
+    """A maintenance interval M is over."""
+
+
+@dataclass(frozen=True)
+class Overdue(Message):
+    """What the channel waits for should have come long ago."""
 
 
 @dataclass(frozen=True)

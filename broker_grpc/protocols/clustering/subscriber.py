@@ -30,6 +30,7 @@ from broker_grpc.protocols.clustering.messages import (
     Redirect,
     Release,
     Resubscribe,
+    Sent,
     Survey,
     SurveyAnswer,
     TopicAdded,
@@ -264,13 +265,14 @@ class Subscriber(Entity):
                 self._give_up(old, [t for t in sorted(self.content[old]) if self.covering(t) == [old]])
 
     def redirected(self, sender: Address, message: Redirect) -> None:
-        """Without a successor, who waits for the cluster asks again."""
+        """Without a successor, what waits for the cluster is taken directly: its topics' channels may name it
+        for a while yet."""
         cluster = sender.identity
         waiting, replaced = self.entering_for.pop(cluster, set()), self.replaces.pop(cluster, set())
         self._forget(cluster)
         if message.successor is None:
             for topic in sorted(waiting):
-                self._want(topic)
+                self._take(topic)
             self._replace_all(replaced)
             return
         self.entering_for.setdefault(message.successor, set()).update(waiting)
@@ -280,6 +282,29 @@ class Subscriber(Entity):
                 self._want(topic)
             self._replace_all(self.replaces.pop(message.successor))
         self._enter(message.successor)
+
+    def _take(self, topic: int) -> None:
+        if self.covering(topic):
+            self.interests[topic] = Interest.COVERED
+        else:
+            self._hold(topic)
+
+    def entered_again(self, sender: Address, message: Entered) -> None:
+        """The cluster has other topics than was told: a message was lost, or the cluster."""
+        before = self.content[sender.identity]
+        self.content[sender.identity], self.sizes[sender.identity] = dict(message.topics), message.size
+        self.frequencies.update(message.topics)
+        for topic in sorted(message.topics):
+            if self.interest(topic) is Interest.DIRECT and self.covering(topic):
+                self._release(topic)
+        self._take_uncovered(sorted(before.keys() - message.topics.keys()))
+
+    def redirected_member(self, sender: Address, message: Redirect) -> None:
+        """It was merged or destroyed, and that was not heard."""
+        if message.successor is None:
+            self.destroyed(sender, Destroyed())
+        else:
+            self.resubscribe(sender, Resubscribe(message.successor))
 
     def resubscribe(self, sender: Address, message: Resubscribe) -> None:
         """From a cluster it is in, or from a topic that it holds, to the cluster that takes its place."""
@@ -313,6 +338,38 @@ class Subscriber(Entity):
             if self.interest(topic) is Interest.COVERED and not self.covering(topic):
                 self.telling.discard(topic)
                 self._hold(topic)
+
+    # ---------------------------------------------------------------- what is lost on the way
+
+    def unanswered(self) -> list[Sent]:
+        """Requests without an answer so far; to repeat one does no harm."""
+        asked = {Interest.ASKING: Ask(), Interest.HOLDING: Hold()}
+        topics = [
+            Sent(Address("topic", t), asked[state])
+            for t, state in sorted(self.interests.items())
+            if state in asked
+        ]
+        entering = [c for c, state in sorted(self.memberships.items()) if state is Membership.ENTERING]
+        return [*topics, *(Sent(Address("cluster", c), Enter()) for c in entering)]
+
+    def confirmed(self) -> list[Sent]:
+        """Its subscriptions, for channels that may have been lost, or that have it wrong."""
+        held = [t for t, state in sorted(self.interests.items()) if state is Interest.DIRECT]
+        mine = [c for c in sorted(self.content) if self._counts(c)]
+        return [
+            *(Sent(Address("topic", t), Hold(again=True)) for t in held),
+            *(Sent(Address("cluster", c), Enter(dict(self.content[c]))) for c in mine),
+        ]
+
+    @property
+    def wants_anything(self) -> bool:
+        return any(state is not Interest.OUT for state in self.interests.values())
+
+    def channels(self) -> set[Address]:
+        """From which it gets events, or soon will."""
+        held = {Address("topic", t) for t, state in self.interests.items() if state in DIRECTLY}
+        inside = {Address("cluster", c) for c, m in self.memberships.items() if m is not Membership.OUT}
+        return held | inside
 
     # ---------------------------------------------------------------- questions and events
 
@@ -351,6 +408,8 @@ Subscriber.table = {
     (Membership.ENTERING, Redirect): Subscriber.redirected,
     (Membership.ENTERING, Destroyed): Subscriber.destroyed_early,
     (Membership.IN, Resubscribe): Subscriber.resubscribe,
+    (Membership.IN, Entered): Subscriber.entered_again,
+    (Membership.IN, Redirect): Subscriber.redirected_member,
     (Membership.IN, TopicAdded): Subscriber.topic_added,
     (Membership.IN, TopicRemoved): Subscriber.topic_removed,
     (Membership.IN, Destroyed): Subscriber.destroyed,

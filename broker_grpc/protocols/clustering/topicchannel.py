@@ -18,6 +18,8 @@ from broker_grpc.protocols.clustering.messages import (
 )
 from broker_grpc.protocols.clustering.settings import ClusteringSettings
 
+CHANGED = 0.25  # of a frequency; less is not worth a message
+
 
 class TopicChannel(Channel):
     def __init__(self, identity: int, frequency: float, settings: ClusteringSettings, seed: int) -> None:
@@ -33,16 +35,19 @@ class TopicChannel(Channel):
 
     def hold(self, sender: Address, message: Hold) -> None:
         self.members.add(sender.identity)
-        self.send(sender, Held(self.frequency, len(self.members)))
+        if not message.again:
+            self.send(sender, Held(self.frequency, len(self.members)))
 
     def release(self, sender: Address, message: Release) -> None:
         self.members.discard(sender.identity)
 
     def associate(self, sender: Address, message: Associate) -> None:
+        """What a cluster has wrong it is told: that it is new here, or how many events there are."""
         new = sender.identity not in self.clusters
         self.clusters[sender.identity] = (message.topics, message.size)
-        if new:
-            self.send(sender, Accepted())
+        told = message.topics.get(self.identity, self.frequency)
+        if new or message.asks or abs(told - self.frequency) > CHANGED * self.frequency:
+            self.send(sender, Accepted(self.frequency))
 
     def dissociate(self, sender: Address, message: Dissociate) -> None:
         self.clusters.pop(sender.identity, None)

@@ -107,7 +107,10 @@ class Grape(Relocation):
         if session.waiting or session.asked_us < 0:
             return
         del self._sessions[name]
-        brokers: tuple[BrokerTrace, ...] = (own_trace(self.host, session), *session.answers)
+        brokers: tuple[BrokerTrace, ...] = (
+            own_trace(self.host, session, self._settings.link_latency),
+            *session.answers,
+        )
         if session.upstream:
             self.host.send(session.upstream, TraceInformationAnswer(session.advertisement, name, brokers))
         else:
@@ -123,7 +126,7 @@ class Grape(Relocation):
             self._publishers.pop(advertisement, None)
             return
         publisher.brokers = brokers
-        candidates = sorted(b.id for b in brokers)
+        candidates = self._candidates(publisher)
         if self._settings.prioritise == "load":
             rates = estimates(Tree(brokers), candidates, {})
             candidates = [o.broker for o in survivors(rates, "load", self._settings.weight)]
@@ -134,13 +137,20 @@ class Grape(Relocation):
         publisher.deadline_us = now_us + self._settings.answer_timeout_us
         self.host.send(client, PingRequest(advertisement, tuple(candidates)))
 
+    def _candidates(self, publisher: Publisher) -> list[str]:
+        """4.2: "the downstream brokers that replied", and the publisher's own if it is to be one; it stays
+        where nobody else replied."""
+        own = self.host.id
+        others = sorted(b.id for b in publisher.brokers if b.id != own)
+        return sorted([own, *others]) if self._settings.own_candidate else others or [own]
+
     def _pinged(self, now_us: int, body: PingAnswer) -> None:
         publisher = self._publishers.get(body.advertisement)
         if publisher is None or publisher.pinged_us < 0:
             return
         pings = {r.broker: r.rtt_us for r in body.rtts if r.rtt_us >= 0}
         asked = {r.broker for r in body.rtts}
-        candidates = sorted(b.id for b in publisher.brokers if b.id not in asked or b.id in pings)
+        candidates = [b for b in self._candidates(publisher) if b not in asked or b in pings]
         self._settle(now_us, body.advertisement, publisher, candidates or [self.host.id], pings)
 
     def _settle(
@@ -151,10 +161,12 @@ class Grape(Relocation):
         candidates: list[str],
         ping_us: dict[str, int],
     ) -> None:
-        """Algorithms 1 to 3, then phase 3 or the next session. Half a ping is the way there."""
+        """Algorithms 1 to 3, then phase 3 or the next session. Half a ping is the way there; 4.2 says "ping
+        times, together with the queuing and matching delays", so a whole one is a reading too."""
         del self._publishers[advertisement]
         tree = Tree(publisher.brokers)
-        one_way = {broker: rtt // 2 for broker, rtt in ping_us.items()}
+        share = 2 if self._settings.ping == "half" else 1
+        one_way = {broker: rtt // share for broker, rtt in ping_us.items()}
         options = estimates(tree, candidates, one_way)
         target = choose(options, self._settings.prioritise, self._settings.weight, self.host.id)
         waited = now_us - publisher.pinged_us if publisher.pinged_us >= 0 else 0
@@ -200,7 +212,7 @@ class Grape(Relocation):
                 self._conclude(now_us, name, session)
         for advertisement, publisher in sorted(self._publishers.items()):
             if publisher.pinged_us >= 0 and publisher.deadline_us <= now_us:
-                self._settle(now_us, advertisement, publisher, sorted(b.id for b in publisher.brokers), {})
+                self._settle(now_us, advertisement, publisher, self._candidates(publisher), {})
 
     def next_deadline_us(self) -> int | None:
         due = [s.deadline_us for s in self._sessions.values() if s.asked_us >= 0]

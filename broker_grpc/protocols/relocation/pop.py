@@ -88,9 +88,11 @@ class Pop(Relocation):
         if pending.waiting:
             return
         del self._pending[publication]
-        table = self._tables.setdefault(
-            pending.advertisement, PublisherProfileTable(self._settings.newest_weight)
-        )
+        table = self._tables.get(pending.advertisement)
+        if table is None:
+            settings = self._settings
+            table = PublisherProfileTable(settings.newest_weight, settings.absent, settings.late_row)
+            self._tables[pending.advertisement] = table
         table.record({LOCAL: pending.local, **pending.results})
         total = pending.local + sum(pending.results.values())
         if pending.upstream:

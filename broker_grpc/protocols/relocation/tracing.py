@@ -30,12 +30,16 @@ class Session(msgspec.Struct):
             self.delivered |= 1 << index
 
 
-def own_trace(host: LayerHost, session: Session) -> BrokerTrace:
-    """The seven items of 4.1; the last three from the monitor."""
+def own_trace(host: LayerHost, session: Session, link_latency: bool = False) -> BrokerTrace:
+    """The seven items of 4.1; the last three from the monitor.
+
+    `link_latency`: the time to a neighbour contains the link to it, as long as a heartbeat has measured it.
+    """
     monitor = host.monitor
     clients = [monitor.output_queueing_us(c) for c in host.clients()]
     binding = sum(clients) // len(clients) if clients else 0
-    outputs = [NeighbourDelay(n, monitor.output_queueing_us(n)) for n in host.neighbours()]
+    on_link = {n: (host.rtt_us(n) or 0) // 2 if link_latency else 0 for n in host.neighbours()}
+    outputs = [NeighbourDelay(n, monitor.output_queueing_us(n) + on_link[n]) for n in on_link]
     return BrokerTrace(
         broker=host.id,
         neighbours=tuple(host.neighbours()),

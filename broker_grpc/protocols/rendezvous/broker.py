@@ -39,7 +39,7 @@ from protos.client_messages import (
 from protos.content_messages import Value
 from protos.core_messages import Ack
 from protos.envelope import publication_size
-from protos.purposes import TO_ROOT
+from protos.purposes import TO_ROOT, goes_up
 from protos.records import LogEvent
 from protos.rendezvous_messages import (
     TreeAttach,
@@ -122,12 +122,12 @@ class RendezvousBroker(Node):
         plane = self.planes.get(publication.plane)
         if plane is None:
             return self._outbox.drop(source, envelope, f"no plane {publication.plane} here")
-        topic = topic_of(publication)
+        tree = self.tree_of(publication)
         times = queueing_us, matching_us
-        if publication.leg == TO_ROOT:
-            self._to_root(now_us, source, plane, topic, Envelope(publication, envelope.hops), times)
-        elif plane.trees.came_down(topic, source):
-            self._spread(now_us, source, plane, topic, envelope, times, came_up=False)
+        if goes_up(publication.leg):
+            self._to_root(now_us, source, plane, tree, Envelope(publication, envelope.hops), times)
+        elif plane.trees.came_down(tree, source):
+            self._spread(now_us, source, plane, tree, envelope, times, came_up=False)
         else:
             self._outbox.drop(source, envelope, "not in the tree")
 
@@ -135,37 +135,50 @@ class RendezvousBroker(Node):
         if not publication.attributes.get(TOPIC):
             raise NotConformingError(f"on topic trees a publication names its topic: [{TOPIC},'news']")
 
+    def tree_of(self, publication: Publication) -> str:
+        """Whose root it goes to, or which it comes down. On every tree the way up has an odd leg, and the way
+        down the even one before it."""
+        return topic_of(publication)
+
     def _to_root(
-        self, now_us: int, source: str, plane: Plane, topic: str, envelope: Envelope, times: tuple[int, int]
+        self, now_us: int, source: str, plane: Plane, tree: str, envelope: Envelope, times: tuple[int, int]
     ) -> None:
         if not plane.ring.joined:
             return self._keep(plane, source, envelope, times)
         publication: Publication = envelope.body  # type: ignore[assignment]
-        hop = plane.ring.next_hop(key_of(topic))
+        hop = plane.ring.next_hop(key_of(tree))
         if hop is None:
-            turned = Envelope(on_leg(publication, publication.plane, 0), envelope.hops)
-            return self._spread(now_us, source, plane, topic, turned, times, envelope.hops > 0)
+            turned = Envelope(on_leg(publication, publication.plane, publication.leg - 1), envelope.hops)
+            return self._spread(now_us, source, plane, tree, turned, times, envelope.hops > 0)
         if envelope.hops >= self.settings.ring.hop_limit:
             return self._outbox.drop(hop, envelope, "over too many links")
-        self._processed(now_us, source, envelope, times, TO_ROOT)
+        self._processed(now_us, source, envelope, times, publication.leg)
         self.post(hop, Envelope(publication, envelope.hops + 1))
 
     def _spread(
-        self, now_us: int, source: str, plane: Plane, topic: str, envelope: Envelope, times: tuple[int, int],
+        self, now_us: int, source: str, plane: Plane, tree: str, envelope: Envelope, times: tuple[int, int],
         came_up: bool,
     ) -> None:  # fmt: skip
         """To clients and children, once."""
         publication: Publication = envelope.body  # type: ignore[assignment]
-        if not self._seen.is_new(publication.id):
+        if not self._seen.is_new(self._copy_of(publication)):
             return self._outbox.drop(source, envelope, "duplicate")
-        self._processed(now_us, source, envelope, times, TO_ROOT if came_up else 0)
+        self._processed(now_us, source, envelope, times, publication.leg + came_up)
+        self._notify(now_us, envelope)
+        children = plane.trees.children(tree, "" if came_up else source)
+        if children:
+            self._to_children(now_us, children, Envelope(publication, envelope.hops + 1))
+
+    def _copy_of(self, publication: Publication) -> str:
+        """By which a copy is known again."""
+        return publication.id
+
+    def _notify(self, now_us: int, envelope: Envelope) -> None:
+        publication: Publication = envelope.body  # type: ignore[assignment]
         subscribers = self.interests.subscribers(publication.attributes)
         if subscribers:
             size = publication_size(envelope)
             self._outbox.publications(now_us, subscribers, envelope, size, "NOTIFIED")
-        children = plane.trees.children(topic, "" if came_up else source)
-        if children:
-            self._to_children(now_us, children, Envelope(publication, envelope.hops + 1))
 
     def _to_children(self, now_us: int, children: list[str], onward: Envelope) -> None:
         linked = [name for name in children if name in self._brokers]
@@ -225,7 +238,7 @@ class RendezvousBroker(Node):
         for source, envelope, times in plane.released():
             peer = self.links.get(source)
             if isinstance(envelope.body, Publication):
-                self._to_root(now_us, source, plane, topic_of(envelope.body), envelope, times)
+                self._to_root(now_us, source, plane, self.tree_of(envelope.body), envelope, times)
             elif peer is None:
                 self._outbox.drop(source, envelope, "not connected")
             else:
@@ -330,8 +343,9 @@ class RendezvousBroker(Node):
     def _undelivered(self, peer: str, envelope: Envelope) -> None:
         """A publication for a root may find another way meanwhile; trees repair themselves."""
         body = envelope.body
-        plane = self.planes.get(body.plane) if isinstance(body, Publication) and body.leg == TO_ROOT else None
-        hop = plane.ring.next_hop(key_of(topic_of(body))) if plane is not None else None  # type: ignore[arg-type]
+        upward = isinstance(body, Publication) and goes_up(body.leg)
+        plane = self.planes.get(body.plane) if upward else None  # type: ignore[attr-defined]
+        hop = plane.ring.next_hop(key_of(self.tree_of(body))) if plane is not None else None  # type: ignore[arg-type]
         if hop is None or hop == peer:
             return self._outbox.drop(peer, envelope, NO_LINK)
         self.post(hop, envelope)

@@ -153,13 +153,19 @@ def _with_parents(processed: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFr
 
 
 def _parents(ways: pd.DataFrame, position: pd.Series) -> Ints:
-    """The row from which each was sent: of the same leg, or, at the root, where the way down begins."""
+    """The row from which each was sent: of the same leg, or, at the root, of that where the way down begins.
+    The way to a further tree begins at the topic's own root."""
     if not len(ways):
         return np.zeros(0, np.int64)
-    found = _rows(ways, position, ways["leg"])
-    if (ways["leg"] == TO_ROOT).any():
-        turned = _rows(ways, position, pd.Series(TO_ROOT, index=ways.index))
-        found = np.where((found < 0) & (ways["leg"] == 0), turned, found)
+    leg = ways["leg"]
+    found = _rows(ways, position, leg)
+    if leg.any():
+        for earlier, of in (
+            (leg | TO_ROOT, leg != TO_ROOT),
+            (leg * 0 + TO_ROOT, leg > TO_ROOT),
+            (leg * 0, leg > TO_ROOT),
+        ):
+            found = np.where((found < 0) & of, _rows(ways, position, earlier), found)
     return found
 
 
@@ -202,21 +208,25 @@ def _pairs(by_kind: dict[str, pd.DataFrame], ways: pd.DataFrame, world: World) -
     pairs = pairs.merge(published, on="message", how="left")
     given = pairs["given_us"].fillna(0).to_numpy(np.int64)
     pairs["published_us"] = np.where(pairs["published_us"] > 0, pairs["published_us"], given)
-    return _budget(pairs, by_kind["NOTIFIED"], _downward(ways), world)
+    ways = ways.assign(tree=ways["leg"] | TO_ROOT)
+    return _budget(pairs, by_kind["NOTIFIED"], _downward(ways, ("tree",)), world)
 
 
-def _downward(ways: pd.DataFrame) -> pd.DataFrame:
-    """One row per (publication, broker): clients are notified of what comes down the tree."""
-    return ways.sort_values("leg", kind="stable").drop_duplicates(["message", "node"])
+def _downward(ways: pd.DataFrame, among: tuple[str, ...] = ()) -> pd.DataFrame:
+    """One row per (publication, broker): clients are notified of what comes down a tree, and that goes before
+    what is on its way to a root."""
+    order = ways.assign(up=ways["leg"] % 2).sort_values(["up", "leg"], kind="stable")
+    return order.drop(columns="up").drop_duplicates(["message", "node", *among])
 
 
 def _budget(pairs: pd.DataFrame, notified: pd.DataFrame, ways: pd.DataFrame, world: World) -> pd.DataFrame:
     last = notified.sort_values(["t_us"], kind="stable").drop_duplicates(["message", "peer"])
-    last = last[["message", "node", "peer", "sending_us", "t_us"]]
+    last = last[["message", "node", "peer", "sending_us", "t_us", "leg"]]
+    last = last.assign(tree=last.pop("leg").fillna(0).astype(np.int64) | TO_ROOT)
     last = last.rename(columns={"node": "broker", "peer": "subscriber", "t_us": "notified_us"})
     pairs = pairs.merge(last, on=["message", "subscriber"], how="left")
     way = ways.drop(columns=["leg", "linked"]).rename(columns={"node": "broker", "t_us": "processed_us"})
-    pairs = pairs.merge(way, on=["message", "broker"], how="left")
+    pairs = pairs.merge(way, on=["message", "broker", "tree"], how="left").drop(columns="tree")
     publisher, subscriber = pairs["publisher"].fillna(""), pairs["subscriber"]
     up, up_links = world.between(publisher, pairs["first_broker"].fillna(""))
     down, down_links = world.between(pairs["broker"].fillna(""), subscriber)
@@ -346,9 +356,9 @@ def _publications(
 
 def _relays_by_leg(handled: pd.DataFrame, forwarded: pd.DataFrame) -> pd.DataFrame:
     """`handled`: a row per (publication, broker). Who sends down what came up is the root."""
-    down = forwarded[forwarded["leg"] == 0][["message", "node"]].drop_duplicates().assign(down=True)
+    down = forwarded[forwarded["leg"] % 2 == 0][["message", "node"]].drop_duplicates().assign(down=True)
     rows = handled.merge(down, on=["message", "node"], how="left")
-    idle, upward = rows["served"].isna(), rows["leg"] == TO_ROOT
+    idle, upward = rows["served"].isna(), rows["leg"] % 2 == TO_ROOT
     carried = idle & upward & rows["down"].isna() & (rows["node"] != rows["first_broker"])
     parts = rows.assign(relays_to_root=carried, relays_in_tree=idle & ~upward & rows["linked"])
     return parts.groupby("message")[list(PARTS)].sum()

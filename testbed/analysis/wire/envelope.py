@@ -74,13 +74,15 @@ def _id(data: bytes, at: int) -> str:
 def _leg(data: bytes, at: int, end: int) -> int:
     """Which leg of its way a publication is on: its last field, where it has one. Few do, and only where the
     bytes may end in it the fields before it are walked through."""
-    if end - at < 2 or data[end - 2] != LEG:
+    if LEG not in data[max(at, end - 6) : end - 1]:
         return 0
-    while at < end - 2:
+    while at < end:
         tag, at = decode_varint(data, at)
-        length, at = decode_varint(data, at)
-        at += length if tag & 7 == 2 else 0
-    return data[end - 1] if at == end - 2 else 0
+        number, at = decode_varint(data, at)
+        if tag == LEG:
+            return number if at == end else 0
+        at += number if tag & 7 == 2 else 0
+    return 0
 
 
 def hello(data: bytes) -> Hello | None:

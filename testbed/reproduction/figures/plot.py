@@ -23,6 +23,8 @@ PAPER = "#3c4046"  # what the paper states
 LABEL_GAP_PT = 9.5  # between two labels of stated values
 MARKS_PER_STEPS = 8  # markers on a stepped line: enough to tell it, not so many as to hide it
 CLEAR, FAINT = 0.16, 0.08  # opacity of a band; many on each other would hide the lines
+LONG_TICK = 10  # characters: such labels would meet
+MARK_GAP, MARKS_BESIDE = 0.16, 4  # of categories that are one apart
 TITLE_WIDTH, NOTE_WIDTH = 72, 125  # characters
 LOOK: dict[Any, Any] = {
     "font.size": 9.5,
@@ -52,7 +54,7 @@ class Series:
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    style: str = "line"  # line, points or steps
+    style: str = "line"  # line, points, steps, or marks: of categories, which no line joins
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,28 @@ def _draw_series(axes: Any, series: Series, at: int, band: float) -> None:
         staggered = (at * every // 4 % every, every)  # lines that lie on each other stay visible
         drawn = {"where": "post", "linewidth": 1.4, "markersize": 4.5, "markevery": staggered}
         axes.step(series.x, series.y, markerfacecolor="white", **drawn, **plain)
+    elif series.style == "marks":
+        _draw_marks(axes, series, at, plain)
+        return
     else:
         axes.plot(series.x, series.y, markersize=5.5, markerfacecolor="white", **plain)
     if len(series.low):
         axes.fill_between(series.x, series.low, series.high, color=colour, alpha=band, linewidth=0)
+
+
+def _draw_marks(axes: Any, series: Series, at: int, plain: dict[str, Any]) -> None:
+    """Beside each other at each category, with their intervals as bars."""
+    xs = [x + MARK_GAP * (at % MARKS_BESIDE - (MARKS_BESIDE - 1) / 2) for x in series.x]
+    bars = None
+    if len(series.low):
+        bars = [
+            [y - low for y, low in zip(series.y, series.low, strict=True)],
+            [high - y for y, high in zip(series.y, series.high, strict=True)],
+        ]
+    axes.errorbar(
+        xs, series.y, yerr=bars, linestyle="none", markersize=5.5, markerfacecolor="white",
+        elinewidth=1.2, capsize=2.5, **plain,
+    )  # fmt: skip
 
 
 def _draw_stated(canvas: Any, axes: Any, stated: Sequence[Stated]) -> None:
@@ -170,6 +190,8 @@ def _label(axes: Any, figure: Figure) -> None:
         axes.set_yscale("log")
     if figure.ticks:
         axes.set_xticks(list(figure.ticks), list(figure.ticks.values()))
+        if max(map(len, figure.ticks.values())) > LONG_TICK:
+            axes.tick_params(axis="x", rotation=25)
         axes.minorticks_off()  # a logarithmic axis would label its own beside them
     axes.tick_params(length=3)
 

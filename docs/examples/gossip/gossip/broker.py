@@ -19,7 +19,7 @@ from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.seen import SeenIds
 from broker_grpc.core.timed import Parts, Timed
 from broker_grpc.machine import PeerKind
-from gossip.gossip_messages import Digest
+from gossip.gossip_messages import Digest, Missed
 from gossip.kinds import REPEATED
 from gossip.settings import GossipSettings
 from protos.body import Body, Envelope
@@ -98,11 +98,15 @@ class GossipBroker(Node):
                 is_subscription = isinstance(body, Subscription)
                 id_ = self.interests.add(peer.name, body.id, body.predicates, is_subscription)
                 self.send(peer.name, Ack(id_), envelope.request)
+                if is_subscription and self.settings.tells_clients:
+                    self.send(peer.name, Digest(tuple(self._kept_for(peer.name))))
             case Unadvertisement() | Unsubscription() if peer.kind == "client":
                 self.interests.remove(peer.name, body.id, isinstance(body, Unsubscription))
                 self.send(peer.name, Ack(body.id), envelope.request)
             case Digest():
                 self._repeat(peer, body)
+            case Missed():
+                self._repeat_to_client(peer.name, body)
             case _:
                 super()._act(peer, envelope, body)
 
@@ -115,6 +119,16 @@ class GossipBroker(Node):
             self.log(LogEvent(kind=REPEATED, peer=peer.name, detail=f"{len(missed)} publications"))
         for envelope in missed:
             self._pass_on(self.now_us, [peer.name], envelope)
+
+    def _kept_for(self, client: str) -> list[str]:
+        """Those that its subscriptions match."""
+        kept = self._kept.items()
+        return [id_ for id_, one in kept if client in self.interests.subscribers(one.body.attributes)]  # type: ignore[attr-defined]
+
+    def _repeat_to_client(self, client: str, missed: Missed) -> None:
+        for id_ in [id_ for id_ in self._kept_for(client) if id_ in missed.publications]:
+            envelope = self._kept[id_]
+            self._outbox.publications(self.now_us, [client], envelope, publication_size(envelope), "NOTIFIED")
 
     # ------------------------------------------------------------ peers and time
 

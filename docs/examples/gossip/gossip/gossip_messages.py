@@ -28,6 +28,19 @@ class Digest(Body, gc=False):
     __hash__ = None
 
 
+class Missed(Body, gc=False):
+    type: ClassVar[str] = "missed"
+    settles: ClassVar[bool] = False
+    publications: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not Missed:
+            return NotImplemented
+        return self.publications == other.publications
+
+    __hash__ = None
+
+
 def digest_to_pb(v: Digest) -> Any:
     p = pb.Digest()
     p.publications.extend(v.publications)
@@ -47,7 +60,28 @@ def digest_size(v: Digest) -> int:
     return size
 
 
+def missed_to_pb(v: Missed) -> Any:
+    p = pb.Missed()
+    p.publications.extend(v.publications)
+    return p
+
+
+def missed_from_pb(p: Any) -> Missed:
+    return Missed(
+        publications=tuple(p.publications),
+    )
+
+
+def missed_size(v: Missed) -> int:
+    size = 0
+    for x in v.publications:
+        size += 1 + size_of_text(x)
+    return size
+
+
 BODIES = (
     BodyType(Digest, 1100, "gossip", "broker", "repair",
              digest_to_pb, digest_from_pb, pb.Digest.FromString, digest_size),
+    BodyType(Missed, 1101, "gossip", "client", "repair",
+             missed_to_pb, missed_from_pb, pb.Missed.FromString, missed_size),
 )

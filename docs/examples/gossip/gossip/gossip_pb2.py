@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13gossip/gossip.proto\x12\x06gossip\"\x1e\n\x06\x44igest\x12\x14\n\x0cpublications\x18\x01 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13gossip/gossip.proto\x12\x06gossip\"\x1e\n\x06\x44igest\x12\x14\n\x0cpublications\x18\x01 \x03(\t\"\x1e\n\x06Missed\x12\x14\n\x0cpublications\x18\x01 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,4 +33,6 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_DIGEST']._serialized_start=31
   _globals['_DIGEST']._serialized_end=61
+  _globals['_MISSED']._serialized_start=63
+  _globals['_MISSED']._serialized_end=93
 # @@protoc_insertion_point(module_scope)

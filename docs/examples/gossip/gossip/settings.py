@@ -19,3 +19,6 @@ class GossipSettings(msgspec.Struct, forbid_unknown_fields=True):
     digest_every_us: Annotated[
         Microseconds, Meta(ge=0, description="between two digests, 0 = only when a link comes up")
     ] = 0
+    tells_clients: Annotated[
+        bool, Meta(description="a client that subscribes gets what is kept and it has not had")
+    ] = False

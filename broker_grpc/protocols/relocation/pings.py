@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protos.body import Envelope
+from broker_grpc.client.part import Handler, Part
+from protos.body import Body, Envelope
 from protos.core_messages import Probe, ProbeAnswer
 from protos.relocation_messages import BrokerRtt, PingAnswer, PingRequest
 
@@ -29,13 +30,15 @@ class Round:
         self.rtts: dict[str, int] = {}
 
 
-class Pings:
+class Pings(Part):
     def __init__(self, client: ClientMachine) -> None:
-        self._client = client
+        super().__init__(client)
         self._rounds: list[Round] = []
         self._sent: dict[int, tuple[str, int]] = {}  # sequence -> (broker, when)
         self._sequence = 0
-        client.handlers |= {PingRequest: self._asked, ProbeAnswer: self._answered}
+
+    def handlers(self) -> dict[type[Body], Handler]:
+        return {PingRequest: self._asked, ProbeAnswer: self._answered}
 
     def uses(self, peer: str) -> bool:
         return any(peer in round_.waiting for round_ in self._rounds)

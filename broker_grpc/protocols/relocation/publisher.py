@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from protos.body import Envelope
+from broker_grpc.client.part import Handler, Part
+from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Unadvertisement
 from protos.relocation_messages import (
     MigrationAbort,
@@ -46,11 +47,13 @@ class Migration:
         self.state: State = "connecting"
 
 
-class Migrations:
+class Migrations(Part):
     def __init__(self, client: ClientMachine) -> None:
-        self._client = client
+        super().__init__(client)
         self._running: dict[str, Migration] = {}  # by advertisement id: one at a time each
-        client.handlers |= {
+
+    def handlers(self) -> dict[type[Body], Handler]:
+        return {
             MigrationOrder: self._ordered,
             MigrationResume: self._resumed,
             MigrationAbort: self._aborted,
