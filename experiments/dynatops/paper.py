@@ -1,10 +1,11 @@
-"""The paper's study, as far as it is built: what the algorithm gives (figure 10 and table 1)."""
+"""The paper's study: figures 5 to 9 by flow, figure 10 and table 1 computed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from experiments.dynatops import models
 from experiments.dynatops.claims.scaling import CLAIMS, Scaling
 from experiments.dynatops.figures import scaling_figures
 from experiments.dynatops.measures import with_savings
@@ -12,6 +13,7 @@ from experiments.dynatops.points import SCALES, VARIED_SCALES, Sizes, scaling_po
 from experiments.dynatops.readings import READINGS
 from testbed.reproduction.collect import Found
 from testbed.reproduction.study import Ask, Case, Part, Study
+from testbed.sweep.run import Effort
 
 
 def as_configured(ask: Ask[Sizes], found: Found) -> Sequence[Case]:
@@ -31,7 +33,11 @@ STUDY = Study(
     'Zhao, Kim, Venkatasubramanian: "DYNATOPS" (DEBS 2013), section 6',
     [
         Part(
-            SCALES, ("10a", "10b", "table1"), scaling_points, as_configured,
+            models.SCALES, ("5", "6", "7", "8", "9"), models.points, lambda ask, found: [],
+            extra=lambda ask: asdict(ask.size), effort=Effort(retries=0, timeout_s=7200),
+        ),
+        Part(
+            SCALES, ("10a", "10b", "table1"), scaling_points, as_configured, name="scaling",
             extra=lambda ask: {"sizes": asdict(ask.size)},
         ),
         Part(

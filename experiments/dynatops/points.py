@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.dynatops.models import DECISIONS, RINGS
 from testbed.reproduction.collect import Groups
 from testbed.reproduction.point import Label, Point, computed
 from testbed.reproduction.study import Ask, Scale
 
-SOURCES = ("broker_grpc.protocols.dynatops", "broker_grpc.protocols.ring")
+SOURCES = (*DECISIONS, *RINGS)
 DEFAULTS: dict[str, Any] = {
     "each": 5, "delay_weight": 1.0, "ring": "chord", "base_bits": 4, "stopping": "first_worst",
     "count_root": False, "delays": "hops",
