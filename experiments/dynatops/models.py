@@ -94,9 +94,10 @@ def poisson_point(size: Instance, name: str, systems: tuple[str, ...], seed: int
         "period": chosen["period"], "seed": seed,
     }  # fmt: skip
     id_ = f"{name}-{chosen['pattern']}-{chosen['rate']}-{chosen['period']}h-seed{seed}"
+    set_ = "connected" if name == "tco" else "poisson"
+    title = f"Poisson model, {name}, {chosen['pattern']}, rate {chosen['rate']}, seed {seed}"
     return computed(
-        "poisson", id_, "experiments.dynatops.poisson:poisson", arguments, seed, labels, POISSON_SOURCES,
-        f"Poisson model, {name}, {chosen['pattern']}, rate {chosen['rate']}, seed {seed}",
+        set_, id_, "experiments.dynatops.poisson:poisson", arguments, seed, labels, POISSON_SOURCES, title
     )  # fmt: skip
 
 
@@ -145,13 +146,13 @@ def points(ask: Ask[Instance]) -> Groups:
 def of_seed(size: Instance, seed: int) -> dict[str, list[Point]]:
     others = [{"pattern": pattern} for pattern in ("uniform", "zipf")]
     found = {
-        "visits": [visits_point(size, seed)],
         **{f"rate {rate}": list(at_a_rate(size, seed, rate=rate)) for rate in size.rates},
         **{f"pattern {one['pattern']}": list(at_a_rate(size, seed, **one)) for one in others},
         "periods": [
             poisson_point(size, "similar", ("up", "dynatops"), seed, rate=0.025, period=period)
             for period in size.periods
         ],
+        "visits": [visits_point(size, seed)],
         "location": [
             location_point(size, "static", STATIC_HERE, seed),
             location_point(size, "loc", BY_PLACE, seed),

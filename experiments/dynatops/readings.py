@@ -64,7 +64,8 @@ T_UPDATE_POISSON = Reading(
     "its time granularity (6.1.2)",
 )  # fmt: skip
 LOAD_WEIGHT = Reading(
-    "load-weight", "What is w_l, in units of the number of brokers compared?", ("0", "0.1", "0.5", "1"), "0.5",
+    "load-weight", "What is w_l, in units of the number of brokers compared?", ("0", "0.1", "0.5", "1"),
+    "0.5",
     "a load is a share, about one over that number; half of an average load then weighs like two topics of "
     "five or so: the middle of the sweep",
 )  # fmt: skip
