@@ -28,7 +28,7 @@ from testbed.analysis.result import Analysis
 from testbed.analysis.sources.driver_records import read_on_driver
 from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
 from testbed.analysis.sources.pcap import read_facts
-from testbed.analysis.tables import large_deliveries, trees
+from testbed.analysis.tables import clusters, large_deliveries, trees
 from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_over_peers
 from testbed.analysis.tables.delay import delay
@@ -57,6 +57,9 @@ def collected(frame: DataFrame) -> pd.DataFrame:
 def collected_from(query: Callable[[], DataFrame]) -> pd.DataFrame:
     """Plan and run a query; planning is worth a thread of its own."""
     return collected(query())
+
+
+PLACED = (*trees.KINDS, clusters.KIND)
 
 
 def _first(counted: pd.DataFrame, run: str, kind: str | None = None) -> int:
@@ -118,7 +121,7 @@ class Queries:
             self.health[run.key] = health(run, counted[counted["run"] == run.key])
             self.timelines[run.key] = timeline(run, self.rare[run.key], motions[run.key])
         kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
-        self.placed = bool(set(counted["kind"]) & set(trees.KINDS))
+        self.placed = bool(set(counted["kind"]) & set(PLACED))
         self.rooted = set(counted.loc[counted["max_leg"] > 0, "run"])
         self.first_us = {run.key: _first(counted, run.key) for run in self.runs}
         self.first_publication_us = {run.key: _first(counted, run.key, "PUBLISHED") for run in self.runs}
@@ -168,7 +171,7 @@ class Queries:
             "purposes": lambda: sent_by_type(self.events, ids, self.first_us, ended, self.counted),
         }
         if self.placed:
-            queries["placed"] = lambda: self.events.where(self.events["kind"].isin(*trees.KINDS))
+            queries["placed"] = lambda: self.events.where(self.events["kind"].isin(*PLACED))
         self.large = rows > self.collect_rows
         if not self.large:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
@@ -195,15 +198,17 @@ class Queries:
         }
 
     def _trees(self, told: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        """What brokers and clients said of trees and handovers."""
-        frames: dict[str, list[pd.DataFrame]] = {"trees": [], "tree_edges": [], "handovers": []}
+        """What brokers and clients said of trees, handovers and clusters."""
+        names = ("trees", "tree_edges", "handovers", "clusters")
+        frames: dict[str, list[pd.DataFrame]] = {name: [] for name in names}
         for run in self.runs:
             rows = told[told["run"] == run.key]
-            of_trees, moves = (rows[rows["kind"] == kind].to_dict("records") for kind in trees.KINDS)
+            of_trees, moves, grouped = (rows[rows["kind"] == kind].to_dict("records") for kind in PLACED)
             ends = trees.ends_of(self.rare[run.key], run.brokers)
             first, ended = self.first_us[run.key], self.timelines[run.key].ended_us
             shapes, edges = trees.trees(of_trees, ends, first, ended)
             made = {"trees": shapes, "tree_edges": edges, "handovers": trees.handovers(moves, first)}
+            made["clusters"] = clusters.clusters(grouped, first)
             for name, frame in made.items():
                 frames[name].append(frame.assign(run=run.key))
         return {name: pd.concat(listed, ignore_index=True) for name, listed in frames.items()}

@@ -53,6 +53,35 @@ class Clustered(Ground):
     def is_quiet(self) -> bool:
         return all(self.at(name).settled for name in self.alive())
 
+    def is_right(self) -> bool:
+        """Everything agrees by now; what was lost is made good with the next refresh or later."""
+        try:
+            self.check_quiet()
+        except (AssertionError, KeyError):
+            return False
+        return self.is_quiet()
+
+    def until_right(self, at_most_us: int) -> int:
+        """How long it took."""
+        begun_us = self.now_us
+        while not self.is_right():
+            assert self.now_us - begun_us < at_most_us, self.wrong_now()
+            self.advance(SECOND // 10)
+        return self.now_us - begun_us
+
+    def wrong_now(self) -> str:
+        try:
+            self.check_quiet()
+        except (AssertionError, KeyError) as error:
+            return repr(error)
+        return f"not settled: {[name for name in self.alive() if not self.at(name).settled]}"
+
+    def holder(self, cluster: int) -> str:
+        """The broker that holds this cluster's channel."""
+        here = Address("cluster", cluster)
+        (holder,) = [name for name in self.alive() if here in self.tamara(name).channels.held]
+        return holder
+
     # ------------------------------------------------------------ what must hold
 
     def check_quiet(self) -> None:

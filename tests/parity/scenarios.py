@@ -315,6 +315,23 @@ SCENARIOS = {
             for name in ("scribe", "bayeux")
         ),
         Scenario(
+            "tamara",
+            "{generator: star, nodes: 9, link: {latency: [2ms, 9ms]}}",
+            # Topics become clusters while users come and go. Rounds and refreshes lie to the clock, which is
+            # equal in both runs but for so many turns of the kernel's wheel: they have its period.
+            brokers=f"""B:
+    count: 8
+    algorithm:
+      {{name: tamara, ring: {{base_bits: 1, {STILL}}}, heartbeat_interval_us: 2560000, silence_us: 6000000,
+       clustering: {{cadence: 2}}, refresh: 2, users: brokers, frequencies: {{t3: 14.0, t7: 14.0}}}}""",
+            overlay="{generator: none}",
+            publishers=PUBLISHERS_OF_TOPICS,
+            subscribers="""
+  sub: {kind: subscriber, count: 8, broker: "B{i}", topics: {topics: 12, per_client: 6}}""",
+            duration="24s",
+            events="[{at: 12s, churn: {of: [sub], rate: 40/min, lasts: 8s, away: 2s, keep: 6}}]",
+        ),
+        Scenario(
             "pop", CHAIN, algorithm="{name: pop, threshold: 8, window_us: 5000000}", subscribers=MOVING,
             duration="16s",
         ),

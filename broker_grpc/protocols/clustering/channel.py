@@ -34,6 +34,7 @@ from broker_grpc.protocols.clustering.messages import (
 )
 from broker_grpc.protocols.clustering.settings import ClusteringSettings
 from broker_grpc.protocols.clustering.surveys import estimate, sample_size
+from broker_grpc.protocols.clustering.thresholds import common_users_needed
 
 
 class State(Enum):
@@ -164,9 +165,9 @@ class Channel(Entity):
     # ---------------------------------------------------------------- merging
 
     def proposed(self, sender: Address, message: MergeProposal) -> None:
-        worth = bool(self.members) and self._worth_merging(sender, message)
+        worth, needed = self._worth_merging(sender, message)
         union = {**message.topics, **self.topics()}
-        self.note("merged" if worth else "not merged", message.users, topics=union)
+        self.note("merged" if worth else "not merged", message.users, needed, topics=union)
         if not worth:
             self.send(sender, MergeRefused())
             return
@@ -176,13 +177,16 @@ class Channel(Entity):
         self.send(sender, MergeCommit(new))
         self.retire(new)
 
-    def _worth_merging(self, sender: Address, message: MergeProposal) -> bool:
+    def _worth_merging(self, sender: Address, message: MergeProposal) -> tuple[bool, float]:
+        """And with how many common users it would be."""
         theirs = message.topics
         other = Side(len(theirs), sum(theirs.values()), message.size, sender.kind == "topic")
         shared = self.topics().keys() & theirs.keys()
-        users = min(message.users, len(self.members), message.size)
-        common = Common(users, len(shared), sum(theirs[topic] for topic in shared))
-        return gains(merge_delta(self.costs, self.side, other, common))
+        most = min(len(self.members), message.size)
+        topics = len(shared), sum(theirs[topic] for topic in shared)
+        needed = common_users_needed(self.costs, self.side, other, *topics, most)
+        common = Common(min(message.users, most), *topics)
+        return most > 0 and gains(merge_delta(self.costs, self.side, other, common)), needed
 
     def locked(self, sender: Address, message: MergeProposal) -> None:
         self.send(sender, MergeRefused())

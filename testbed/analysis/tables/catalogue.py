@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from testbed.analysis.tables import (
+    clusters,
     delay,
     deliveries,
     exchanges,
@@ -35,6 +36,7 @@ TABLES: dict[str, dict[str, str]] = {
     "trees": trees.COLUMNS,
     "tree_edges": trees.EDGE_COLUMNS,
     "handovers": trees.HANDOVER_COLUMNS,
+    "clusters": clusters.COLUMNS,
     "exchanges": exchanges.COLUMNS,
     "reconfigurations": reconfigurations.COLUMNS,
     "places": reconfigurations.PLACE_COLUMNS,
@@ -58,6 +60,7 @@ ORDER: dict[str, list[str]] = {
     "trees": ["plane", "topic", "time_s"],
     "tree_edges": ["plane", "topic", "parent", "child"],
     "handovers": ["time_s", "client"],
+    "clusters": ["time_s", "channel", "operation"],
     "exchanges": ["time_s", "exchange"],
     "reconfigurations": ["time_s", "version"],
     "places": ["version", "broker"],
