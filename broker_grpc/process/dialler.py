@@ -14,11 +14,12 @@ from broker_grpc.core.limits import PATIENCE_AT_END_US, Limits
 from broker_grpc.errors import BrokerError, ProtocolError
 from broker_grpc.machine import PeerKind
 from broker_grpc.process.conversation import converse
-from broker_grpc.process.handshake import hello, log_hellos, read_hello
+from broker_grpc.process.handshake import RefusedByPeer, hello, log_hello, log_received, log_sent, read_hello
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.session import Session
 from broker_grpc.process.tls import TlsFiles
 from broker_grpc.process.transport import CONNECT, LINK, AcceptedStream, DialledStream, StreamLost
+from protos.core_messages import Hello
 from protos.records import LogEvent
 
 PATIENCE_AT_END_S = PATIENCE_AT_END_US / 1e6  # without any progress
@@ -182,12 +183,25 @@ class Dialler:
                 await stream.write(greeting)
         except TimeoutError:
             raise StreamLost("no connection in time") from None
-        answer = await read_hello(stream, "broker", limits)
+        answer = await self._answer(peer, stream, len(greeting))
         if answer.id != peer and not self._any_id:
             raise ProtocolError(f"dialled {peer!r} and got {answer.id!r}")
         theirs = self._dialled_by_peer(peer)
         if theirs is not None and is_overtaken(theirs.incarnation, answer.incarnation):
             raise StreamLost("the peer has dialled since")
-        if self._kind == "broker":
-            log_hellos(self._runtime.log, answer, greeting)
         return Session(peer, "broker", answer.incarnation, stream, limits)
+
+    async def _answer(self, peer: str, stream: DialledStream, sent: int) -> Hello:
+        """To our hello. Of a client's the brokers' logs tell."""
+        log = self._runtime.log if self._kind == "broker" else None
+        if log is not None:
+            log_sent(log, peer, "hello", sent)
+        try:
+            answer = await read_hello(stream, "broker", self._runtime.limits)
+        except RefusedByPeer as refusal:
+            if log is not None:
+                log_received(log, peer, "refusal", refusal.size)
+            raise
+        if log is not None:
+            log_hello(log, answer)
+        return answer

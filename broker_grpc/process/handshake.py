@@ -32,19 +32,37 @@ def hello(identity: str, kind: PeerKind, incarnation: int) -> bytes:
     return encode(Envelope(Hello(identity, WIRE_KIND[kind], VERSION, incarnation), 0, 0, VERSION))
 
 
-async def refuse_hello(stream: Stream, error: BrokerError, log: EventLog) -> None:
-    """Say why, and let the stream end."""
+class RefusedByPeer(ProtocolError):
+    """What came in place of a hello."""
+
+    def __init__(self, refusal: Refusal, size: int) -> None:
+        super().__init__(f"refused by the peer: {refusal.reason}: {refusal.detail}")
+        self.size = size
+
+
+async def refuse_hello(stream: Stream, error: BrokerError, log: EventLog, peer: str) -> None:
+    """Say why, and let the stream end. `peer` is empty where its hello could not be read."""
     log.write(LogEvent(kind="REFUSED", type="hello", detail=f"{error.reason}: {error}"))
     data = encode(Envelope(Refusal(error.reason, str(error)), 0, 0, VERSION))
     with contextlib.suppress(StreamLost):
         await stream.write(data)
+        if peer:
+            log_sent(log, peer, "refusal", len(data))
 
 
-def log_hellos(log: EventLog, received: Hello, sent: bytes) -> None:
-    """They cross the wire like all else: the log and a capture must tell of the same messages."""
-    size = encoded_size(Envelope(received, 0, 0, VERSION))
-    log.write(LogEvent(kind="RECEIVED", type="hello", peer=received.id, bytes=size))
-    log.write(LogEvent(kind="SENT", type="hello", peer=received.id, bytes=len(sent)))
+# Hellos and their refusals cross the wire like all else: log and capture must tell of the same messages.
+
+
+def log_sent(log: EventLog, peer: str, type_: str, size: int) -> None:
+    log.write(LogEvent(kind="SENT", type=type_, peer=peer, bytes=size))
+
+
+def log_received(log: EventLog, peer: str, type_: str, size: int) -> None:
+    log.write(LogEvent(kind="RECEIVED", type=type_, peer=peer, bytes=size))
+
+
+def log_hello(log: EventLog, received: Hello) -> None:
+    log_received(log, received.id, "hello", encoded_size(Envelope(received, 0, 0, VERSION)))
 
 
 async def read_hello(stream: Stream, kind: PeerKind, limits: Limits) -> Hello:
@@ -67,7 +85,7 @@ def check_hello(data: bytes, kind: PeerKind, limits: Limits) -> Hello:
     except (MalformedEnvelope, UnknownMessage) as error:
         raise ProtocolError(f"the first message is no hello: {error}") from None
     if isinstance(body, Refusal):
-        raise ProtocolError(f"refused by the peer: {body.reason}: {body.detail}")
+        raise RefusedByPeer(body, len(data))
     if not isinstance(body, Hello):
         raise ProtocolError(f"the first message must be a hello, this is a {body.type}")
     if body.kind != WIRE_KIND[kind]:

@@ -11,8 +11,8 @@ from broker_grpc.core.crossing import is_overtaken, taken, takes_over
 from broker_grpc.core.limits import PATIENCE_AT_END_US, Limits
 from broker_grpc.errors import DuplicateError, ProtocolError
 from broker_grpc.machine import PeerDown, PeerKind, PeerUp
-from protos.body import Envelope
-from protos.core_messages import Hello
+from protos.body import Body, Envelope
+from protos.core_messages import Hello, Refusal
 from protos.core_messages import PeerKind as WireKind
 from protos.envelope import VERSION, encoded_size
 from protos.records import LogEvent
@@ -65,6 +65,7 @@ class Streams:
     def _up(self, pipe: Pipe) -> None:
         stream, end, peer = pipe.stream, pipe.sender, pipe.receiver
         may_be_up = self._may_be_up(pipe)
+        self._log_hellos(pipe)
         if end == stream.listener:
             self._dials.answer(pipe)
         if not may_be_up:
@@ -80,7 +81,6 @@ class Streams:
         self._live.setdefault(end, {})[peer] = pipe
         assert pipe.other is not None
         pipe.other.inbox = self._processes.inbox_of(end)
-        self._log_hellos(stream, end, peer)
         self._processes.feed(end, PeerUp(peer, self._processes.kind_of(peer), stream.said_by(peer)))
         for envelope in pipe.other.unheard or ():
             self._arrive(pipe.other, envelope)
@@ -138,13 +138,20 @@ class Streams:
             event = LogEvent(kind="REFUSED", peer=stream.listener, type="hello", detail=detail)
             self._processes.log(stream.dialler, event)
 
-    def _log_hellos(self, stream: Stream, end: str, peer: str) -> None:
-        if self._processes.kind_of(end) == "client":
-            return  # the brokers' logs tell of both
+    def _log_hellos(self, pipe: Pipe) -> None:
+        """What this end has got and said: hellos, or the listener's refusal. Of a client's the brokers' logs
+        tell."""
+        stream, end, peer = pipe.stream, pipe.sender, pipe.receiver
+        if self._processes.kind_of(end) == "client" or not self._processes.is_running(end):
+            return
+        if not stream.answer or (stream.broken and not stream.refused):
+            return
         for kind, who in (("RECEIVED", peer), ("SENT", end)):
-            body = Hello(who, WIRE_KIND[self._processes.kind_of(who)], VERSION, stream.said_by(who))
+            body: Body = Hello(who, WIRE_KIND[self._processes.kind_of(who)], VERSION, stream.said_by(who))
+            if stream.refused and who == stream.listener:
+                body = Refusal(*stream.refused.split(": ", 1))
             size = encoded_size(Envelope(body, 0, 0, VERSION))
-            event = LogEvent(kind=kind, type="hello", peer=peer, bytes=size)  # type: ignore[arg-type]
+            event = LogEvent(kind=kind, type=body.type, peer=peer, bytes=size)  # type: ignore[arg-type]
             self._processes.log(end, event)
 
     # ------------------------------------------------------------ messages

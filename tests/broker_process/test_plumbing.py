@@ -20,7 +20,7 @@ from broker_grpc.process.clock import RunClock
 from broker_grpc.process.conversation import converse
 from broker_grpc.process.eventlog import EventLog
 from broker_grpc.process.eventloop import SparingSelector
-from broker_grpc.process.handshake import hello
+from broker_grpc.process.handshake import check_hello, hello
 from broker_grpc.process.runtime import Runtime
 from broker_grpc.process.session import Session
 from broker_grpc.process.transport import LINK, StreamLost
@@ -247,8 +247,10 @@ async def test_a_stream_overtaken_during_its_hello_does_not_take_over(tmp_path: 
         stream = SlowStream(hello("alice", "client", 2))
         runtime.sessions["alice"] = Session("alice", "client", 2, stream, Limits())
 
+    slow = SlowStream(hello("alice", "client", 1), overtake)
+    greeting = check_hello(await slow.read(), "client", Limits())
     with pytest.raises(DuplicateError, match="already connected, as incarnation 2"):
-        await gate._greet(SlowStream(hello("alice", "client", 1), overtake))  # type: ignore[arg-type]
+        await gate._greet(slow, greeting)  # type: ignore[arg-type]
     log.close()
 
 
