@@ -68,3 +68,12 @@ def read_sweep(path: Path) -> tuple[SweepFile, Lines]:
         return SweepFile.model_validate(document.data), Lines(document)
     except ValidationError as error:
         raise InvalidTopology(explain(error, SweepFile, document)) from None
+
+
+def sweep_of(**fields: Any) -> SweepFile:
+    """A sweep that a program describes. Raises InputError."""
+    try:
+        return SweepFile.model_validate(fields)
+    except ValidationError as error:
+        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise InputError(f"this is no sweep: {said}") from None
