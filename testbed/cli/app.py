@@ -28,7 +28,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Describe an experiment": ("topology", "validate", "schema"),
     "Run it": ("deploy", "simulate", "sweep", "rerun"),
     "Look into a running deployment": ("status", "pub", "sub", "exec", "shell", "cli", "exchange", "stop"),
-    "Look at the result": ("analyze", "tables", "report", "diff", "logs"),
+    "Look at the result": ("analyze", "tables", "report", "events", "diff", "logs"),
     "Reproduce a paper": ("reproduce", "nightly"),
     "This machine": ("doctor", "kernel", "clean"),
 }
