@@ -280,6 +280,7 @@ class Queries:
             own["wire"],
             damage,
             own["fidelity"],
+            self.timelines[run.key].course.absences,
             any(interest.settled_us < FOREVER for interest in interests),
             Interests(interests).unreadable,
         )

@@ -22,6 +22,7 @@ REPAIRS: dict[str, frozenset[str]] = {
 OPENING = frozenset({"kill", "stop", "leave", "start", "restart", "join", "link_down", "partition"})
 RETURNS = frozenset({"start", "restart", "join"})  # they disturb until the overlay has taken the broker in
 CUTS = frozenset({"link_down", "partition"})  # of a path: TCP connections outlive them
+RESTART_DELAY_US = 1_000_000  # between a crash and the new start that `on_crash` asks for
 UNREPAIRED = "not repaired before the run ended"
 
 

@@ -16,16 +16,15 @@ import heapq
 import msgspec
 
 from protos.records import Kind, LogEvent
-from testbed.run import gates, stimuli
+from testbed.run import gates, publishing, stimuli
 from testbed.run.configs import addresses
-from testbed.run.faults import OPENING, FaultWindows, at_once, record
+from testbed.run.faults import OPENING, RESTART_DELAY_US, FaultWindows, at_once, record
 from testbed.run.overlay import Overlay
 from testbed.run.silence import Silence
 from testbed.run.states import Roster, State, how_it_ended
 from testbed.run.stimuli import Effects, Finish, Record, Tell, Warn
 from testbed.topology.plan import Event, Phase, Plan
 
-RESTART_DELAY_US = 1_000_000
 RESTARTS_ALLOWED = 5  # per process; a process that dies at every start would keep the run busy for ever
 RECOVERY_LOOK_US = 500_000  # between two looks while a fault window waits to close
 QUIET_LOOK_US = 1_000_000  # longer than any message is between two brokers
@@ -60,6 +59,7 @@ class Timeline:
         self._timed_out = False
         self._quiet_since = 0
         self._silence = Silence()
+        self._orders: list[LogEvent] = []  # what clients were told when, for the count of their publications
         self.overlay = Overlay(plan.overlay)
         lossy = any(link.loss for link in plan.network.links) or any(pair.loss for pair in plan.network.pairs)
         self._quiet_look_us = QUIET_LOOK_LOSSY_US if lossy else QUIET_LOOK_US
@@ -69,6 +69,12 @@ class Timeline:
     def handle(self, now_us: int, stimulus: stimuli.Stimulus) -> Effects:
         if self.finished:
             return []
+        effects = self._handle(now_us, stimulus)
+        records = [effect.event for effect in effects if isinstance(effect, Record)]
+        self._orders += [event for event in records if event.kind in publishing.KINDS]
+        return effects
+
+    def _handle(self, now_us: int, stimulus: stimuli.Stimulus) -> Effects:
         match stimulus:
             case stimuli.Begin():
                 return self._next_phase(now_us)
@@ -445,7 +451,17 @@ class Timeline:
         self.finished = True
         self.stage = "finished"
         ended = LogEvent(t_us=now_us, kind="RUN_ENDED", detail=status, content=reason)
-        return [*self._faults.end(now_us), Record(ended), Finish(status, reason)]  # type: ignore[arg-type]
+        warned = self._publications_missing() if status == "done" else []
+        return [*warned, *self._faults.end(now_us), Record(ended), Finish(status, reason)]  # type: ignore[arg-type]
+
+    def _publications_missing(self) -> Effects:
+        """Of clients that were started once and are still there: of others a look does not tell all."""
+        wanted = publishing.planned(self.plan, self._orders)
+        changed = {event.detail for event in self._orders if event.kind in ("FAULT_STARTED", "CRASHED")}
+        seen = {} if self._before is None else self._before.clients
+        made = {client: look.published for client, look in seen.items() if client not in changed}
+        told = publishing.differences({client: wanted[client] for client in made if client in wanted}, made)
+        return [Warn(f"publications: {gates.shorten(told)}")] if told else []
 
     def _record(self, now_us: int, kind: Kind, detail: str, type: str = "", duration_us: int = 0) -> Record:
         return Record(LogEvent(t_us=now_us, kind=kind, detail=detail, type=type, duration_us=duration_us))

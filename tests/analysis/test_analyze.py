@@ -132,6 +132,24 @@ def judged(path: Path, **fields: object) -> None:
     shutil.rmtree(path / "probes")
 
 
+def publisher_with(path: Path, count: int) -> None:
+    """By the plan p1 makes so many; what the run made stays."""
+    plan = json.loads((path / "plan.json").read_bytes())
+    source = {"source": "fixed", "period_us": 100_000, "first_us": 1, "count": count}
+    next(client for client in plan["clients"] if client["id"] == "p1")["publications"] = source
+    plan["phases"][-1]["run_for_us"] = 1_000_000_000
+    (path / "plan.json").write_text(json.dumps(plan))
+    start = {"t_us": sample.EPOCH_US, "node": "harness", "kind": "PHASE_STARTED", "detail": "settle"}
+    last = {
+        "t_us": sample.EPOCH_US + 5_000_001,
+        "node": "harness",
+        "kind": "PHASE_READY",
+        "detail": "publish",
+    }
+    edited(path, "harness", with_event(**start))
+    edited(path, "harness", with_event(**last))
+
+
 CASES: dict[str, Callable[[Path], None]] = {
     "good": lambda path: None,
     "no captures": lambda path: shutil.rmtree(path / "pcap"),
@@ -156,6 +174,8 @@ CASES: dict[str, Callable[[Path], None]] = {
     "broken probe": lambda path: spoil(path / "probes" / "h1.jsonl", b"{}\n{\n{}\n"),
     "no probes": lambda path: judged(path, probes=100),
     "broken fidelity": lambda path: spoil(path / "fidelity.json", b"{"),
+    "all made": lambda path: publisher_with(path, PUBLICATIONS),
+    "two not made": lambda path: publisher_with(path, PUBLICATIONS + 2),
 }  # fmt: skip
 
 # The same with a publication every 2 s: these last long enough for hold-ups.
@@ -217,6 +237,7 @@ def test_a_good_run_passes_every_check(analysis: Analysis) -> None:
         "every capture is there": "pass",
         "captures are whole": "pass",
         "wire agrees with logs": "pass",
+        "publications as planned": "pass",
         "no missing delivery": "pass",
         "no duplicate delivery": "pass",
         "no phantom delivery": "pass",
@@ -256,6 +277,8 @@ def test_a_good_run_passes_every_check(analysis: Analysis) -> None:
         ("unended", "the harness logged", "fail", "does not say that the run ended"),
         ("broken probe", "fidelity", "fail", "probes/h1.jsonl:2"),
         ("no probes", "fidelity", "fail", "judges 100 probes"),
+        ("all made", "publications as planned", "pass", f"{PUBLICATIONS} planned"),
+        ("two not made", "publications as planned", "fail", f"p1 made {PUBLICATIONS} of {PUBLICATIONS + 2}"),
         ("broken fidelity", "fidelity", "fail", "fidelity.json"),
         ("tree", "quick", "pass", "p99"),
         ("tree", "too strict", "fail", "p99"),
@@ -273,7 +296,7 @@ def test_one_wrong_thing_fails_one_run_only(analysis: Analysis) -> None:
     failing = {run for run, _ in analysis.failed}
     wrong = {"bad line", "silent", "duplicate", "phantom", "missing", "early", "unlogged", "tree"}
     gone = {"no captures", "damaged", "one capture", "no client log", "a link to itself", "no harness log"}
-    gone |= {"unended", "broken probe", "no probes", "broken fidelity"}
+    gone |= {"unended", "broken probe", "no probes", "broken fidelity", "two not made"}
     assert failing == wrong | gone | {"held up and lost", "overloaded and lost"}
 
 

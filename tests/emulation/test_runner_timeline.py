@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from testbed.run import stimuli as s
-from testbed.run.timeline import RESTART_DELAY_US, RESTARTS_ALLOWED, Timeline
+from testbed.run.faults import RESTART_DELAY_US
+from testbed.run.timeline import RESTARTS_ALLOWED, Timeline
 from testbed.topology.plan import Broker, Client, Event, Gate, Network, OverlayLink, Phase, Plan, Program
 
 SECOND = 1_000_000

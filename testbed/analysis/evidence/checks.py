@@ -8,13 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from testbed.analysis.evidence.absences import FOREVER
+from testbed.analysis.evidence.absences import FOREVER, Absence
 from testbed.analysis.evidence.check_result import CheckResult
 from testbed.analysis.evidence.log_health import LogHealth
 from testbed.analysis.evidence.runs import Run
-from testbed.analysis.evidence.times import Rows
+from testbed.analysis.evidence.times import Rows, as_record
 from testbed.analysis.evidence.witnesses import every_capture_there, every_client_logged, harness_logged
 from testbed.analysis.tables.counted import BROKERS
+from testbed.run.publishing import SLACK_US, Planned, differences, planned, summary
 
 EVIDENCE = 10
 
@@ -31,6 +32,7 @@ class Evidence:
     wire: pd.DataFrame
     damage: pd.DataFrame
     fidelity: pd.DataFrame
+    absences: dict[str, tuple[Absence, ...]]  # of clients
     demands: bool  # a gate with settled subscriptions was met, so deliveries can be demanded
     unreadable_filters: int = 0
 
@@ -44,6 +46,7 @@ def standard(e: Evidence) -> list[CheckResult]:
         every_capture_there(e.run),
         captures_whole(e),
         wire_agrees(e),
+        published_as_planned(e),
         *exactly_once(e),
         causes_first(e),
         fidelity_kept(e),
@@ -174,6 +177,29 @@ def _excuse(event: dict[str, Any], brokers: set[str]) -> Iterable[tuple[str, str
             yield direction, "the stream was cut with messages under way"
     elif kind == "DROPPED" and event["type"] == "log_event":
         yield node, f"{node} lost part of its log: {event['detail']}"
+
+
+def published_as_planned(e: Evidence) -> CheckResult:
+    """A publisher that started late, or was too slow, makes fewer; the tables would not show it."""
+    name = "publications as planned"
+    if not any(client.publications for client in e.run.plan.clients):
+        return CheckResult(name, "pass", "no client publishes")
+    wanted = planned(e.run.plan, map(as_record, e.rare))
+    if not wanted:
+        return CheckResult(name, "unknown", "the last phase was never ready: nobody knows how many")
+    made = e.health.published
+    wrong = {client: due for client, due in wanted.items() if not due.holds(made.get(client, 0))}
+    waiting = [client for client, due in wrong.items() if _waits(e.absences.get(client, ()), due)]
+    told = differences({client: due for client, due in wrong.items() if client not in waiting}, made)
+    if told:
+        return CheckResult(name, "fail", summary(wanted, made), told[:EVIDENCE])
+    kept = [f"{client} had no broker for its last ones" for client in waiting]
+    return CheckResult(name, "pass", summary(wanted, made), kept[:EVIDENCE])
+
+
+def _waits(absences: tuple[Absence, ...], due: Planned) -> bool:
+    """It ended while it was without a broker, and with it what it kept until there is one."""
+    return any(gone.start_us < end - SLACK_US and end < gone.end_us for gone in absences for end in due.ends)
 
 
 def exactly_once(e: Evidence) -> list[CheckResult]:

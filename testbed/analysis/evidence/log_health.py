@@ -24,6 +24,7 @@ class LogHealth:
     unknown_kinds: dict[str, int] = field(default_factory=dict)
     silent: list[str] = field(default_factory=list)  # brokers without a single event
     speaking: set[str] = field(default_factory=set)  # processes with one
+    published: dict[str, int] = field(default_factory=dict)  # client -> publications that it handed over
 
 
 def inventory(lines: DataFrame) -> DataFrame:
@@ -50,6 +51,7 @@ def health(run: Run, counted: pd.DataFrame) -> LogHealth:
     for kind, events in good[~good["kind"].isin(run.kinds)].groupby("kind")["events"].sum().items():
         found.unknown_kinds[str(kind)] = int(events)
     found.speaking = set(good["node"])
+    found.published = good[good["kind"] == "PUBLISHED"].groupby("node")["events"].sum().to_dict()
     found.silent = sorted(broker for broker in expected_brokers(run) if broker not in found.speaking)
     return found
 

@@ -33,6 +33,12 @@ Rows = list[dict[str, Any]]
 Span = tuple[int, int]
 
 
+def as_record(event: dict[str, Any]) -> LogEvent:
+    """As much of it as says what the harness did."""
+    fields = {name: event[name] for name in ("t_us", "kind", "type", "detail", "queue")}
+    return LogEvent(**fields)
+
+
 def timeline(run: Run, rare: Rows, motion: Motion) -> Timeline:
     """`rare`: the run's events of RARE kinds in order of time."""
     gates = settled_instants(run, rare)
