@@ -154,6 +154,11 @@ class CaptureFile(msgspec.Struct, omit_defaults=True, gc=False):
     snap_length: int = 0
 
 
+class ClockStep(msgspec.Struct, omit_defaults=True, gc=False):
+    t_us: int = 0
+    step_us: int = 0
+
+
 class Manifest(msgspec.Struct, omit_defaults=True, gc=False):
     run: str = ""
     name: str = ""
@@ -177,6 +182,7 @@ class Manifest(msgspec.Struct, omit_defaults=True, gc=False):
     captures: tuple[CaptureFile, ...] = ()
     warnings: tuple[str, ...] = ()
     tls: bool = False
+    clock_steps: tuple[ClockStep, ...] = ()
 
 
 class MessageType(msgspec.Struct, omit_defaults=True, gc=False):

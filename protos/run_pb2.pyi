@@ -76,8 +76,16 @@ class CaptureFile(_message.Message):
     snap_length: int
     def __init__(self, file: _Optional[str] = ..., node: _Optional[str] = ..., interface: _Optional[str] = ..., packets: _Optional[int] = ..., dropped: _Optional[int] = ..., snap_length: _Optional[int] = ...) -> None: ...
 
+class ClockStep(_message.Message):
+    __slots__ = ("t_us", "step_us")
+    T_US_FIELD_NUMBER: _ClassVar[int]
+    STEP_US_FIELD_NUMBER: _ClassVar[int]
+    t_us: int
+    step_us: int
+    def __init__(self, t_us: _Optional[int] = ..., step_us: _Optional[int] = ...) -> None: ...
+
 class Manifest(_message.Message):
-    __slots__ = ("run", "name", "engine", "clock", "seed", "status", "reason", "started", "ended", "first_us", "last_us", "wall_seconds", "version", "commit", "dirty", "kernel", "versions", "hashes", "command", "captures", "warnings", "tls")
+    __slots__ = ("run", "name", "engine", "clock", "seed", "status", "reason", "started", "ended", "first_us", "last_us", "wall_seconds", "version", "commit", "dirty", "kernel", "versions", "hashes", "command", "captures", "warnings", "tls", "clock_steps")
     class VersionsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -114,6 +122,7 @@ class Manifest(_message.Message):
     CAPTURES_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     TLS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_STEPS_FIELD_NUMBER: _ClassVar[int]
     run: str
     name: str
     engine: str
@@ -136,7 +145,8 @@ class Manifest(_message.Message):
     captures: _containers.RepeatedCompositeFieldContainer[CaptureFile]
     warnings: _containers.RepeatedScalarFieldContainer[str]
     tls: bool
-    def __init__(self, run: _Optional[str] = ..., name: _Optional[str] = ..., engine: _Optional[str] = ..., clock: _Optional[str] = ..., seed: _Optional[int] = ..., status: _Optional[str] = ..., reason: _Optional[str] = ..., started: _Optional[str] = ..., ended: _Optional[str] = ..., first_us: _Optional[int] = ..., last_us: _Optional[int] = ..., wall_seconds: _Optional[float] = ..., version: _Optional[str] = ..., commit: _Optional[str] = ..., dirty: _Optional[bool] = ..., kernel: _Optional[str] = ..., versions: _Optional[_Mapping[str, str]] = ..., hashes: _Optional[_Mapping[str, str]] = ..., command: _Optional[str] = ..., captures: _Optional[_Iterable[_Union[CaptureFile, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., tls: _Optional[bool] = ...) -> None: ...
+    clock_steps: _containers.RepeatedCompositeFieldContainer[ClockStep]
+    def __init__(self, run: _Optional[str] = ..., name: _Optional[str] = ..., engine: _Optional[str] = ..., clock: _Optional[str] = ..., seed: _Optional[int] = ..., status: _Optional[str] = ..., reason: _Optional[str] = ..., started: _Optional[str] = ..., ended: _Optional[str] = ..., first_us: _Optional[int] = ..., last_us: _Optional[int] = ..., wall_seconds: _Optional[float] = ..., version: _Optional[str] = ..., commit: _Optional[str] = ..., dirty: _Optional[bool] = ..., kernel: _Optional[str] = ..., versions: _Optional[_Mapping[str, str]] = ..., hashes: _Optional[_Mapping[str, str]] = ..., command: _Optional[str] = ..., captures: _Optional[_Iterable[_Union[CaptureFile, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., tls: _Optional[bool] = ..., clock_steps: _Optional[_Iterable[_Union[ClockStep, _Mapping]]] = ...) -> None: ...
 
 class MessageType(_message.Message):
     __slots__ = ("number", "name", "sender", "settles", "purpose", "protocol")

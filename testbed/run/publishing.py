@@ -1,7 +1,8 @@
 """How many publications each client should have made, from the plan and what the harness did and when.
 
-A publication is due at its offset from the instant at which the harness ordered its client to start. What is
-due within SLACK_US of a client's end may be made or not: a process takes a moment to start and to hear a word.
+A publication is due at its offset from the instant at which the harness ordered its client to start. What
+is due within SLACK_US of a client's end may be made or not: a process takes a moment to start and to hear a
+word.
 """
 
 from __future__ import annotations
@@ -116,4 +117,5 @@ def _told(due: Planned) -> str:
 def summary(wanted: Mapping[str, Planned], made: Mapping[str, int]) -> str:
     """In one line: how many were made, and how many should have been."""
     least, most = sum(due.least for due in wanted.values()), sum(due.most for due in wanted.values())
-    return f"{sum(made.get(client, 0) for client in wanted):,} publications made, {_told(Planned(least, most))} planned"
+    total = sum(made.get(client, 0) for client in wanted)
+    return f"{total:,} publications made, {_told(Planned(least, most))} planned"

@@ -84,11 +84,23 @@ def captures_whole(e: Evidence) -> CheckResult:
         f"{row.file}: {row.state} ({row.bytes:.0f} bytes)"
         for row in e.damage.fillna({"bytes": 0}).itertuples()
     ]
+    if steps := clock_steps(e.run):
+        return CheckResult(
+            name, "unknown", "the wall clock, which stamps packets, was set during the run", steps
+        )
     if dropped or damage:
         return CheckResult(
             name, "unknown", "packets are missing from the captures", (dropped + damage)[:EVIDENCE]
         )
     return CheckResult(name, "pass", f"{len(e.run.captures)} files")
+
+
+def clock_steps(run: Run) -> list[str]:
+    first = run.manifest.first_us
+    return [
+        f"{step.step_us / 1e6:+.6f} s at {(step.t_us - first) / 1e6:.3f} s"
+        for step in run.manifest.clock_steps
+    ][:EVIDENCE]
 
 
 def wire_agrees(e: Evidence) -> CheckResult:
@@ -155,6 +167,8 @@ def explanations(e: Evidence) -> dict[str, str]:
             )
     if len(e.damage):
         found[""] = "captures are damaged"
+    if steps := clock_steps(e.run):
+        found[""] = f"the wall clock was set: {steps[0]}"
     if e.run.plan.capture.ring_megabytes:
         found[""] = "the capture is a ring: old packets were overwritten"
     for file in e.health.torn:

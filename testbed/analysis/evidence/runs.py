@@ -136,7 +136,7 @@ class Run:
         interface = listed.interface if listed else path.stem[len(node) + 1 :]
         ports = frozenset(broker.port for broker in self.plan.brokers)
         own = self._addresses(node)
-        until_ns = self.ended_us * 1000
+        until_ns = self._ended_on_the_wall_us * 1000
         return Capture(str(path), self.key, node, interface, own, captured, ports, until_ns, self._known)
 
     @cached_property
@@ -149,6 +149,12 @@ class Run:
                 with contextlib.suppress(msgspec.MsgspecError):
                     return msgspec.json.decode(line, type=LogEvent).t_us
         return 0
+
+    @property
+    def _ended_on_the_wall_us(self) -> int:
+        """The same by the clock that stamps packets; 0 where that was set back: a stamp is ambiguous then."""
+        steps = [step.step_us for step in self.manifest.clock_steps if step.t_us <= self.ended_us]
+        return 0 if any(step < 0 for step in steps) else self.ended_us + sum(steps)
 
     def _node_of(self, stem: str) -> str:
         """The longest node id that the file's name begins with."""

@@ -2,7 +2,8 @@
 
 A socket belongs to the namespace it was made in, so one process can hold one per host and wait for all of
 them together. The target's kernel answers, and the arrival time is the kernel's (SO_TIMESTAMPNS): neither a
-responder's nor our own scheduling is measured.
+responder's nor our own scheduling is measured. The kernel stamps by the wall clock, which anybody may set.
+So stamps are turned into monotonic time, and a reply beside which the wall clock was set tells nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ SO_TIMESTAMPNS = 35
 SOL_RAW, ICMP_FILTER = 255, 1
 ECHO_REQUEST, ECHO_REPLY = 8, 0
 PAYLOAD = struct.Struct("!8sII")  # cookie of this process, pair, sequence
+UNKNOWN = -1
+STEP_NS = 100_000  # of the wall clock against the monotonic one; two readings differ by less
 PROBE_BYTES = 14 + 20 + 8 + PAYLOAD.size  # on the wire, with Ethernet header
 
 
@@ -29,13 +32,16 @@ PROBE_BYTES = 14 + 20 + 8 + PAYLOAD.size  # on the wire, with Ethernet header
 class Reply:
     pair: int
     sequence: int
-    received_ns: int  # real-time clock
+    received_ns: int  # monotonic clock; UNKNOWN when the wall clock was set since it was sent
 
 
 class EchoSockets:
     def __init__(self, sources: Mapping[str, Path]) -> None:
         """One socket per source host; the namespaces are given by path."""
         self._cookie = os.urandom(8)
+        self._wall_ns: dict[
+            tuple[int, int], int
+        ] = {}  # (pair, sequence) -> wall minus monotonic clock at its start
         self._sockets: dict[str, socket.socket] = {}
         self._by_fd: dict[int, socket.socket] = {}
         self.poller = select.poll()
@@ -51,17 +57,22 @@ class EchoSockets:
                 self.poller.register(handle, select.POLLIN)
 
     def send(self, source: str, address: str, pair: int, sequence: int) -> int | None:
-        """Send one request; its time (real-time clock, ns), or None when the kernel has no way to send it."""
+        """Send one request; its time (monotonic clock, ns), or None when the kernel has no way to send it."""
         payload = PAYLOAD.pack(self._cookie, pair, sequence)
         head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, pair & 0xFFFF, sequence & 0xFFFF)
         checksum = _checksum(head + payload)
         packet = struct.pack("!BBHHH", ECHO_REQUEST, 0, checksum, pair & 0xFFFF, sequence & 0xFFFF) + payload
-        sent = time.time_ns()
+        self._wall_ns[pair, sequence] = wall_ns()
+        sent = time.monotonic_ns()
         try:
             self._sockets[source].sendto(packet, (address, 0))
         except OSError:
             return None
         return sent
+
+    def forget(self, pair: int, sequence: int) -> None:
+        """No answer is awaited any more."""
+        self._wall_ns.pop((pair, sequence), None)
 
     def owns(self, fd: int) -> bool:
         return fd in self._by_fd
@@ -90,12 +101,29 @@ class EchoSockets:
         for level, kind, value in ancillary:
             if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
                 seconds, nanoseconds = struct.unpack("=qq", value[:16])
-                return Reply(pair, sequence, seconds * 1_000_000_000 + nanoseconds)
+                return Reply(pair, sequence, self._monotonic(pair, sequence, seconds * 10**9 + nanoseconds))
         return None
+
+    def _monotonic(self, pair: int, sequence: int, stamp_ns: int) -> int:
+        now = wall_ns()
+        steady = abs(now - self._wall_ns.pop((pair, sequence), now)) < STEP_NS
+        return stamp_ns - now if steady else UNKNOWN
 
     def close(self) -> None:
         for handle in self._sockets.values():
             handle.close()
+
+
+def wall_ns() -> int:
+    """Wall clock minus monotonic clock; of three readings the quickest counts."""
+    return min(_both() for _ in range(3))[1]
+
+
+def _both() -> tuple[int, int]:
+    before = time.monotonic_ns()
+    wall = time.time_ns()
+    after = time.monotonic_ns()
+    return after - before, wall - (before + after) // 2
 
 
 def _checksum(data: bytes) -> int:
@@ -128,7 +156,7 @@ def round_trips_us(
                     break
                 for reply in sockets.replies(fd for fd, _event in ready):
                     start = sent.get(reply.pair)
-                    if start is not None and reply.sequence == attempt:
+                    if start is not None and reply.sequence == attempt and reply.received_ns != UNKNOWN:
                         measured[pairs[reply.pair][:2]] = (reply.received_ns - start) / 1_000
     finally:
         sockets.close()

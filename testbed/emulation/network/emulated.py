@@ -17,11 +17,11 @@ from testbed.emulation.network import capture, namespaces, verification
 from testbed.emulation.network.batched import BatchedMininet, Hooks
 from testbed.emulation.network.capture import Capture
 from testbed.emulation.network.created import Record
-from testbed.emulation.network.echo import PROBE_BYTES
+from testbed.emulation.network.echo import PROBE_BYTES, UNKNOWN
 from testbed.emulation.network.errors import NetworkError
 from testbed.emulation.network.fabric import SWITCHES, Fabric
 from testbed.emulation.network.ovs import OpenVSwitch, transaction
-from testbed.emulation.network.prober import UNKNOWN, ProbePair, ProberConfig
+from testbed.emulation.network.prober import ProbePair, ProberConfig
 from testbed.emulation.network.probes import Probes, sending_us
 from testbed.emulation.network.wiring import Wiring, wire
 from testbed.errors import did_you_mean

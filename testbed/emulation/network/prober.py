@@ -20,9 +20,8 @@ from typing import BinaryIO
 import msgspec
 
 from protos.records import ProbeResult
-from testbed.emulation.network.echo import EchoSockets, Reply
+from testbed.emulation.network.echo import UNKNOWN, EchoSockets, Reply
 
-UNKNOWN = -1
 LOST_AFTER_US = 5_000_000  # beyond twice the planned round trip
 
 
@@ -110,7 +109,7 @@ class Prober:
 
     def _arrived(self, reply: Reply) -> None:
         probe = self.waiting.pop((reply.pair, reply.sequence), None)
-        if probe is not None:
+        if probe is not None and reply.received_ns != UNKNOWN:
             self._write(reply.pair, reply.sequence, probe, (reply.received_ns - probe.sent_ns) / 1_000)
 
     def _give_up(self, everything: bool = False) -> None:
@@ -118,6 +117,7 @@ class Prober:
         for (number, sequence), probe in list(self.waiting.items()):
             if everything or now - probe.t_us > 2 * probe.planned_us + LOST_AFTER_US:
                 del self.waiting[number, sequence]
+                self.sockets.forget(number, sequence)
                 self._write(number, sequence, probe, -1.0)
 
     def _write(self, number: int, sequence: int, probe: Waiting, measured_us: float) -> None:

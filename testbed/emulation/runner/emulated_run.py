@@ -13,7 +13,7 @@ from typing import Any
 from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.process.clock import RunClock
 from broker_grpc.registry import machine_of
-from protos.records import Manifest
+from protos.records import ClockStep, Manifest
 from testbed.emulation.deployment import DEPLOYMENT_FILE, describe_deployment
 from testbed.emulation.guest.inside.park import park
 from testbed.emulation.runner.certificates import VISITOR, Certificates
@@ -25,6 +25,7 @@ from testbed.emulation.runner.processes import Processes
 from testbed.emulation.runner.progress import Reporter
 from testbed.emulation.runner.service import Service, socket_path
 from testbed.emulation.runner.versions import kernel, versions
+from testbed.emulation.runner.wall_clock import WallClock
 from testbed.errors import explain
 from testbed.run import fidelity, stimuli
 from testbed.run.configs import serves_control
@@ -64,6 +65,7 @@ class EmulatedRun:
         self.processes: Processes | None = None
         self.service: Service | None = None
         self.certificates: Certificates | None = None
+        self.wall_clock: WallClock | None = None
         self.kept = False
         self.let_go = False  # of a kept deployment
         self.stop_reason = ""
@@ -149,6 +151,7 @@ class EmulatedRun:
             self.certificates.show(self.folder.certificates)
         elif serves_control(self.plan):
             self.folder.write_control_secret()
+        self.wall_clock = WallClock(self.loop, self.clock.offset_us, self.clock_stepped)
         self.reporter.say("state", state="network", phase="", detail="")
         self.network.up(self.network_progress)
         self.network.start_capture()
@@ -235,12 +238,22 @@ class EmulatedRun:
                 self.warn(f"{process} did not stop when asked and was killed")
 
     def stop_capture(self) -> None:
+        if self.wall_clock is not None:
+            self.wall_clock.look()
+            self.wall_clock.close()
+            self.wall_clock = None
         captures = self.network.stop_capture()
         if captures:
             self.manifest.captures = tuple(captures)
         for capture in captures:
             if capture.dropped > 0:
                 self.warn(f"{capture.file}: the kernel dropped {capture.dropped} packets")
+
+    def clock_stepped(self, step_us: int) -> None:
+        at_us = self.clock.now_us()
+        self.manifest.clock_steps = (*self.manifest.clock_steps, ClockStep(at_us, step_us))
+        where = f"{(at_us - self.manifest.first_us) / 1e6:.3f} s after the run's start"
+        self.warn(f"the wall clock was set by {step_us / 1e6:+.6f} s, {where}; captures are stamped by it")
 
     def attempt(self, what: str, step: Callable[[], object]) -> None:
         try:
