@@ -45,3 +45,12 @@ def normalised(matrix: Matrix, highest: float) -> list[list[float]]:
     numpy.fill_diagonal(scaled, 0.0)
     made: list[list[float]] = scaled.tolist()
     return made
+
+
+def independent(brokers: int, highest: float, draw: Draw) -> list[list[float]]:
+    """Uniform, of each pair for itself."""
+    costs = [[0.0] * brokers for _ in range(brokers)]
+    for a in range(brokers):
+        for b in range(a):
+            costs[a][b] = costs[b][a] = draw.unit() * highest
+    return costs

@@ -53,6 +53,19 @@ class Tree:
                     following.append(other)
         return following
 
+    def downwards(self, root: int) -> tuple[list[int], list[int]]:
+        """Each broker before all below it, and these right behind it; and the parent of each."""
+        parents = [root] * len(self.neighbours)
+        order, ahead = [], [root]
+        while ahead:
+            at = ahead.pop()
+            order.append(at)
+            for other in self.neighbours[at]:
+                if other != parents[at]:
+                    parents[other] = at
+                    ahead.append(other)
+        return order, parents
+
 
 class Deliveries(NamedTuple):
     """Of one notification of each flow."""
@@ -65,22 +78,25 @@ class Prices:
     """Equation 1 for many notifications at once: costs of the brokers and links of their delivery trees."""
 
     def __init__(self, tree: Tree, links: Floats, processing: Floats) -> None:
-        n = len(tree.neighbours)
-        order, came = tree.reached(0, n)
-        parents = numpy.array([came[v] for v in range(n)])
-        below = numpy.eye(n, dtype=numpy.float32)  # below[v, u]: u is v or further from the root
-        for v in reversed(order):
-            below[came[v]] += below[v]
-        self._below = below.T.copy()
-        self._sizes = below.sum(1)
+        order, parents = tree.downwards(0)
+        sizes = [1] * len(order)
+        for v in reversed(order[1:]):
+            sizes[parents[v]] += sizes[v]
+        self._order = numpy.array(order)
+        self._first = numpy.empty(len(order), dtype=numpy.int64)  # its place; all below are right behind
+        self._first[self._order] = numpy.arange(len(order))
+        self._sizes = numpy.array(sizes)
+        self._behind = self._first + self._sizes
         self._processing = processing
-        self._hop = links[numpy.arange(n), parents] + processing  # of the link towards the root, and its end
+        self._hop = links[numpy.arange(len(order)), parents] + processing  # of the link towards the root
 
     def of(self, members: Bools) -> Deliveries:
         """`members[f, v]`: broker v publishes or gets the notifications of flow f."""
-        counts = members.astype(numpy.float32) @ self._below
-        every = members.sum(1, dtype=numpy.float32)[:, None]
+        sums = numpy.zeros((len(members), len(self._order) + 1), dtype=numpy.int32)
+        numpy.cumsum(members[:, self._order], axis=1, out=sums[:, 1:])
+        counts = sums[:, self._behind] - sums[:, self._first]  # at v, or further from the root
+        every = sums[:, -1:]
         inside = (counts > 0) & (counts < every)  # v is in the delivery tree, and the link above it too
-        top = numpy.where(counts == every, self._sizes, numpy.inf).argmin(1)
+        top = numpy.where(counts == every, self._sizes, len(self._sizes) + 1).argmin(1)
         costs = inside @ self._hop + self._processing[top]
         return Deliveries(costs, inside.sum(1))

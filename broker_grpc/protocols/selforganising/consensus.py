@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import mul
 
 from broker_grpc.protocols.selforganising.evaluation import indirect_costs
 
@@ -20,23 +21,19 @@ def removal_costs(
     `shared[k]` is its I with the k-th broker. Both ways around the cycle are priced once: without the k-th
     link, brokers up to it are reached one way, those behind it the other.
     """
-    n = len(links)
-    onward = [(at + k) % n for k in range(1, n)]
-    back = [(at - k) % n for k in range(1, n)]
-    far = _priced(onward, [(k - 1) % n for k in onward], links, processing, shared, phi)
-    near = _priced(back, back, links, processing, shared, phi)
-    reached = ((e - at) % n for e in range(n))
-    return [far[one] + near[n - 1 - one] for one in reached]
+    own_first = [[*column[at:], *column[:at]] for column in (links, processing, shared)]
+    links, processing, shared = own_first
+    far = _priced(shared[1:], links, processing[1:], phi)
+    near = _priced(shared[:0:-1], links[::-1], processing[:0:-1], phi)
+    sums = [one + other for one, other in zip(far, reversed(near), strict=True)]
+    return [*sums[len(sums) - at :], *sums[: len(sums) - at]]
 
 
 def _priced(
-    brokers: Sequence[int], crossed: Sequence[int], links: Sequence[float], processing: Sequence[float],
-    shared: Sequence[int], phi: float,
-) -> list[float]:  # fmt: skip
+    shared: Sequence[int], links: Sequence[float], processing: Sequence[float], phi: float
+) -> list[float]:
     """Sums of I_ij C_ij over the first 0, 1, 2, ... brokers of one way around."""
-    common = [shared[k] for k in brokers]
-    costs = indirect_costs(common, [links[k] for k in crossed], [processing[k] for k in brokers], phi)
-    return list(accumulate((i * c for i, c in zip(common, costs, strict=True)), initial=0.0))
+    return list(accumulate(map(mul, shared, indirect_costs(shared, links, processing, phi)), initial=0.0))
 
 
 def cheapest(costs: Sequence[float]) -> int:

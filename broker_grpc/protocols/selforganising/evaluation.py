@@ -24,15 +24,18 @@ def indirect_costs(
     shared: Sequence[int], links: Sequence[float], processing: Sequence[float], phi: float
 ) -> list[float]:
     """Equation 7: C_ij of each broker of the path. What B_i shares with nobody costs the whole way."""
-    cost = links[0]
+    cost, before = links[0], shared[0]
     costs = [cost]
-    for k in range(1, len(links)):
-        common, before = shared[k], shared[k - 1]
+    for common, link, passed in zip(shared[1:], links[1:], processing, strict=False):
+        cost += passed
         if common:
-            cost = (common - min(phi, common, before)) / common * (cost + processing[k - 1]) + links[k]
-        else:
-            cost = cost + processing[k - 1] + links[k]
+            all_three = before if before < common else common
+            if phi < all_three:
+                all_three = phi
+            cost *= (common - all_three) / common
+        cost += link
         costs.append(cost)
+        before = common
     return costs
 
 

@@ -51,6 +51,10 @@ class Neighbourhood(Generic[B]):
         except KeyError:
             return None
 
+    def of(self, broker: B) -> int:
+        """I with it; -1 while that is not known."""
+        return self._shared.get(broker, -1)
+
     @property
     def phi(self) -> float:
         """Equation 6."""

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import pandas
 
-from experiments.ci.points import PURPOSES
+from experiments.ci.computations import PURPOSES
 from testbed.reproduction.interval import mean_interval
 
 

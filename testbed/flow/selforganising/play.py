@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy
@@ -136,6 +135,7 @@ class Play:
     def _take(self, costs: Costs) -> None:
         self._links, self._processing = costs
         self._arrays: tuple[Floats, Floats] = numpy.array(costs.links), numpy.array(costs.processing)
+        self._hop: list[list[float]] = (self._arrays[0] + self._arrays[1]).tolist()
         self._reprice()
 
     def _reprice(self) -> None:
@@ -152,35 +152,34 @@ class Play:
         self._pay(INTEREST, [(came[i], i) for i in order])
         for i in order:
             self.known[i].heard(origin, common[i])
-        proposals = [path for i in order if (path := self._evaluate(i, origin, came, common[i]))]
+        proposals = self._evaluate(origin, order, came)
         for done, path in enumerate(proposals):
             if self._request(at_us, path):
                 for late in proposals[done + 1 :]:
                     self._refuse(late)
                 return
 
-    def _evaluate(self, i: int, origin: int, came: dict[int, int], common: int) -> list[int] | None:
-        """The path from i to the origin, if i proposes a link between the two."""
-        if came[i] == origin:
-            return None
-        path = [i]
-        while path[-1] != origin:
-            path.append(came[path[-1]])
-        known = self.known[i]
-        shared = known.shared_with(path[1:])
-        if shared is None:
-            return None
-        links, processing = self._links, self._processing
-        costs = [links[a][b] for a, b in pairwise(path)]
-        along = [self._along(a, b) for a, b in pairwise(path)]
-        passed = [processing[v] for v in path[1:]]
-        sight = Sight(links[i][origin], costs, passed, shared, along, known.phi)
+    def _evaluate(self, origin: int, order: Sequence[int], came: dict[int, int]) -> list[list[int]]:
+        """The paths to the origin of all who propose a link to it."""
+        links, processing, known = self._links, self._processing, self.known
         assert self._heuristic is not None
-        return path if self._heuristic.proposes(sight) else None
-
-    def _along(self, broker: int, before: int) -> int:
-        shared = self.known[broker].shared_with((before,))
-        return -1 if shared is None else shared[0]
+        proposes, proposals = self._heuristic.proposes, []
+        paths = {origin: [origin]}
+        costs: dict[int, list[float]] = {origin: []}
+        passed: dict[int, list[float]] = {origin: []}
+        along: dict[int, list[int]] = {origin: []}
+        for i in order:
+            before = came[i]
+            shared = known[i].shared_with(paths[before])
+            paths[i] = [i, *paths[before]]
+            costs[i] = [links[i][before], *costs[before]]
+            passed[i] = [processing[before], *passed[before]]
+            along[i] = [known[i].of(before), *along[before]]
+            if before == origin or shared is None:
+                continue
+            if proposes(Sight(links[i][origin], costs[i], passed[i], shared, along[i], known[i].phi)):
+                proposals.append(paths[i])
+        return proposals
 
     def _request(self, at_us: int, cycle: list[int]) -> bool:
         """Along the path to the other end of the proposed link; whether links are exchanged."""
@@ -198,25 +197,34 @@ class Play:
 
     def _consensus(self, cycle: list[int]) -> list[float] | None:
         """The vector when all have added theirs; None if one of them knows too little, and says no more."""
+        known_by = self._asked(cycle)
+        if known_by is None:
+            return None
+        assert self._heuristic is not None
         links = [self._links[a][b] for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
         processing = [self._processing[v] for v in cycle]
         total = [0.0] * len(cycle)
+        for at, shared in enumerate(known_by):
+            added = self._heuristic.judges(Place(at, links, processing, shared, self.known[cycle[at]].phi))
+            total = [a + b for a, b in zip(total, added, strict=True)]
+        return total
+
+    def _asked(self, cycle: list[int]) -> list[list[int]] | None:
+        """A request goes along the cycle: I of each of its brokers with all of them."""
+        found = []
         for at, broker in enumerate(cycle):
             if at:
                 self._pay(REQUEST, [(cycle[at - 1], broker)])
-            others = self.known[broker].shared_with(v for v in cycle if v != broker)
+            others = self.known[broker].shared_with([*cycle[:at], *cycle[at + 1 :]])
             if others is None:
                 return None
-            shared = [*others[:at], 0, *others[at:]]
-            assert self._heuristic is not None
-            added = self._heuristic.judges(Place(at, links, processing, shared, self.known[broker].phi))
-            total = [a + b for a, b in zip(total, added, strict=True)]
-        return total
+            found.append([*others[:at], 0, *others[at:]])
+        return found
 
     def _refuse(self, cycle: list[int]) -> None:
         """It was on its way when the exchange began, and goes as far as brokers know enough."""
         self.requests["proposed"] += 1
-        self.requests["unknown" if self._consensus(cycle) is None else "refused"] += 1
+        self.requests["unknown" if self._asked(cycle) is None else "refused"] += 1
 
     def _exchange(self, at_us: int, cycle: list[int], removed: int) -> None:
         self._notifications.until(at_us)
@@ -229,8 +237,8 @@ class Play:
 
     def _pay(self, purpose: str, hops: Hops) -> None:
         """Each message costs what its link and the broker that gets it cost."""
-        links, processing = self._links, self._processing
-        self.ledger.add(purpose, len(hops), sum(links[a][b] + processing[b] for a, b in hops))
+        hop = self._hop
+        self.ledger.add(purpose, len(hops), sum([hop[a][b] for a, b in hops]))
 
 
 def play(setup: Setup, heuristic: Heuristic | None, windows: Windows | None = None) -> Outcome:
