@@ -81,7 +81,14 @@ class Instructed(msgspec.Struct, gc=False):
     arguments: dict[str, Any]
 
 
-Stimulus = Received | PeerUp | PeerDown | Rejected | DeadlineReached | Instructed
+class TripMeasured(msgspec.Struct, gc=False):
+    """So long took a packet to this broker and its answer: what a `MeasureTrip` was for. A broker's only."""
+
+    peer: str
+    rtt_us: int
+
+
+Stimulus = Received | PeerUp | PeerDown | Rejected | DeadlineReached | Instructed | TripMeasured
 
 
 # ---------------------------------------------------------------- effects
@@ -147,6 +154,15 @@ class CloseLink(msgspec.Struct, gc=False):
     forever: bool = False
 
 
+class MeasureTrip(msgspec.Struct, gc=False):
+    """Measure the round trip to a broker, linked or not, by what its kernel answers.
+
+    `TripMeasured` comes when it answers at all, and within `TRIP_PATIENCE_US` (`core.limits`).
+    """
+
+    peer: str
+
+
 class OverlayChanged(msgspec.Struct, gc=False):
     """The overlay is another one from now on: whoever starts brokers and looks at links has to know it.
 
@@ -173,7 +189,7 @@ class Answered(msgspec.Struct, gc=False):
     error: str = ""
 
 
-Effect = Send | Copies | Log | OpenLink | CloseLink | OverlayChanged | Delivered | Answered
+Effect = Send | Copies | Log | OpenLink | CloseLink | MeasureTrip | OverlayChanged | Delivered | Answered
 Effects = list[Effect]
 
 # What a machine holds in place of effects that it handed over, so that the driver frees them while they are

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 SERVER_GRACE_US = 200_000  # a broker that stops gives the streams it did not dial so long to end
+TRIP_PATIENCE_US = 1_000_000  # a measured round trip that takes longer is none: the kernel has asked again
 PATIENCE_AT_END_US = 2_000_000  # a stream that is ended gracefully and does not move for so long is cut
 
 

@@ -34,6 +34,7 @@ from broker_grpc.machine import (
     Rejected,
     Status,
     Stimulus,
+    TripMeasured,
 )
 from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Publication, Subscription
@@ -126,6 +127,8 @@ class Node(Hooks):
                 self._outbox.refuse(stimulus.peer, stimulus.reason, stimulus.detail, stimulus.request)
             case Instructed():
                 self._instructed(stimulus)
+            case TripMeasured():
+                self._trip_measured(stimulus)
         run_due(self._after, now_us)
         self._outbox.effects = SPENT
         return effects
@@ -247,6 +250,9 @@ class Node(Hooks):
             self.log(LogEvent(kind="LINK_DOWN", peer=peer.name, detail=stimulus.reason))
         self.monitor.forget(peer.name)
         self._down(peer)
+
+    def _trip_measured(self, stimulus: TripMeasured) -> None:
+        """Only who asks has use for it."""
 
     def _sample(self, now_us: int) -> None:
         for event in self._sampler.sample(now_us, self.waiting):

@@ -23,7 +23,7 @@ from broker_grpc.core.config import addresses_of
 from broker_grpc.core.limits import SERVER_GRACE_US, Limits, limits_from
 from broker_grpc.core.links import hello_incarnation
 from broker_grpc.errors import BrokerError
-from broker_grpc.machine import Effect, Instructed, Machine, OverlayChanged
+from broker_grpc.machine import Effect, Instructed, Machine, MeasureTrip, OverlayChanged
 from broker_grpc.process.client_gate import ClientGate
 from broker_grpc.process.clock import RunClock, is_virtual
 from broker_grpc.process.control import ControlLine, Request
@@ -38,6 +38,7 @@ from broker_grpc.process.server import service_handlers
 from broker_grpc.process.stopwatch import stopwatch_for
 from broker_grpc.process.tls import TlsFiles
 from broker_grpc.process.transport import new_server
+from broker_grpc.process.trips import Trips
 from protos.records import LogEvent
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class BrokerProcess:
         )
         self.runtime.links = self._dialler
         self.runtime.on_link = self._tell_link
-        self.runtime.on_effect = self._tell_change
+        self.runtime.on_effect = self._owners_effect
         self._addresses = addresses_of(config)
+        self._trips = Trips(self.runtime)
         self._clients = ClientGate(greeting, {config.broker, *self._addresses}, self.runtime)
         self._links = LinkGate(config.broker, self._dialler.crossing, self._addresses, self.runtime)
         self._server: Any = None
@@ -113,6 +115,7 @@ class BrokerProcess:
     async def _stop(self) -> None:
         self.runtime.act(self._machine.farewell(self.runtime.now_us()))
         await self.drain(DRAIN_AT_SHUTDOWN_US)
+        self._trips.stop()
         await self._dialler.stop()
         await self._server.stop(SERVER_GRACE_US / 1e6)
         self.runtime.stop()
@@ -186,9 +189,11 @@ class BrokerProcess:
     def _tell_link(self, peer: str, up: bool) -> None:
         self._answer({"event": "link", "peer": peer, "up": up})
 
-    def _tell_change(self, effect: Effect) -> None:
+    def _owners_effect(self, effect: Effect) -> None:
         if isinstance(effect, OverlayChanged):
             self._answer({"event": "overlay", **msgspec.structs.asdict(effect)})
+        elif isinstance(effect, MeasureTrip):
+            self._trips.measure(effect.peer, self._addresses.get(effect.peer, ""))
 
     def _answer(self, message: Request) -> None:
         if self._control is not None:

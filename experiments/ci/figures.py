@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pandas
 
 from experiments.ci.claims.data import Data, with_totals
+from experiments.ci.claims.deployed import Deployed
 from experiments.ci.systems import ADAPTIVE, CI, LAWS, NAMES, STATIC
 from testbed.reproduction.figures.plot import Figure, Series
 from testbed.reproduction.interval import Interval, intervals
@@ -58,6 +59,15 @@ def weights(data: Data, law: str, where: str) -> Figure:
     ]
     title = "Fig. 6: improvement over the static network by the weight of processing costs"
     return Figure(f"fig6-{law}", title, "alpha", "improvement (%)", series, provenance=where)
+
+
+def deployed_figures(data: Deployed, engine: str, where: str) -> Iterator[Figure]:
+    series = [
+        Series(NAMES[s], list(data.samples.index + 1), list(data.samples[s] / 1e3), style="steps")
+        for s in (STATIC, *ADAPTIVE)
+    ]
+    title = "Costs of each thirtieth of a run, t1 after 10 and t2 after 20, heuristics' messages included"
+    yield Figure(f"emulated-{engine}", title, "sample", "cost (thousand)", series, provenance=where)
 
 
 def _series(label: str, at: Mapping[float, Interval], unit: float = 1.0, style: str = "line") -> Series:

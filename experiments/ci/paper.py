@@ -1,7 +1,7 @@
 """The paper's study: what it leaves open, what it claims, and the parts that judge it.
 
-Figures 4 to 6 are computed by flow, each under two laws of the static tree; `sensitivity` is only for who
-asks.
+Figures 4 to 6 are computed by flow, each under two laws of the static tree. Only for who asks: `sensitivity`,
+`simulated` (message by message, against flow) and `emulated` (real brokers).
 """
 
 from __future__ import annotations
@@ -9,13 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+import pandas
+
+from experiments.ci.claims import deployed, simulated
 from experiments.ci.claims.computed import CLAIMS
 from experiments.ci.claims.computed import of_law as claims_of
 from experiments.ci.claims.data import Data
-from experiments.ci.figures import drawn, of_law
-from experiments.ci.points import SCALES, Size, points, varied_points
+from experiments.ci.figures import deployed_figures, drawn, of_law
+from experiments.ci.measures import MEASURES, SAMPLES
+from experiments.ci.points import (
+    EMULATED_SCALES,
+    SCALES,
+    SIMULATED_SCALES,
+    Size,
+    emulated_points,
+    points,
+    simulated_points,
+    varied_points,
+)
 from experiments.ci.readings import READINGS
 from experiments.ci.systems import LAWS
+from experiments.ci.workload import Setting
 from testbed.reproduction.collect import Found
 from testbed.reproduction.study import Ask, Case, Part, Scale, Study
 from testbed.sweep.run import Effort
@@ -40,6 +54,30 @@ def one_law(ask: Ask[Size], found: Found, law: str) -> Case:
     return Case(claims, data, provenance, drawn(data, law, provenance), lost)
 
 
+def as_simulated(ask: Ask[Setting], found: Found) -> Sequence[Case]:
+    size = f"{ask.size.brokers} brokers, {ask.size.ticks:,} ticks, uniform spanning tree, seed 1"
+    data = simulated.Compared(found.table("compared"), found.table("exchanged"))
+    return [Case(simulated.CLAIMS, data, size, (), tuple(map(str, found.missing)))]
+
+
+def as_deployed(ask: Ask[Setting], found: Found) -> Sequence[Case]:
+    """A case per engine."""
+    return [one_engine(ask, found, engine) for engine in ask.engines]
+
+
+def one_engine(ask: Ask[Setting], found: Found, engine: str) -> Case:
+    size = f"{engine}, {ask.size.brokers} brokers, {ask.size.ticks:,} ticks of 10 ms, measured costs, seed 1"
+    costs, runs = (of_engine(found.table(name), engine) for name in ("costs", "runs"))
+    third = SAMPLES // 3
+    data = deployed.Deployed(costs, runs, (third, 2 * third))
+    lost = tuple(str(point) for point in found.missing if point.labels["engine"] == engine)
+    return Case(deployed.CLAIMS, data, size, deployed_figures(data, engine, size) if not lost else (), lost)
+
+
+def of_engine(table: pandas.DataFrame, engine: str) -> pandas.DataFrame:
+    return table[table.engine == engine] if len(table) else table
+
+
 STUDY = Study(
     "ci",
     'Jaeger, Parzyjegla, Muehl, Herrmann: "Self-Organizing Broker Topologies" (SAC 2007), section 5',
@@ -53,7 +91,17 @@ STUDY = Study(
             ("sensitivity",), varied_points, lambda ask, found: [], name="sensitivity", by_default=False,
             extra=lambda ask: {"size": asdict(ask.size)}, effort=Effort(retries=1, timeout_s=3600),
         ),
+        Part(
+            SIMULATED_SCALES, ("simulated",), simulated_points, as_simulated, name="simulated",
+            by_default=False, extra=lambda ask: {"size": asdict(ask.size)},
+            effort=Effort(retries=0, timeout_s=4 * 3600),
+        ),
+        Part(
+            EMULATED_SCALES, ("emulated",), emulated_points, as_deployed, MEASURES, "emulated",
+            by_default=False, extra=lambda ask: {"size": asdict(ask.size), "engines": list(ask.engines)},
+            effort=Effort(retries=0, timeout_s=4 * 3600),
+        ),
     ],
     READINGS,
-    CLAIMS,
+    [*CLAIMS, *simulated.CLAIMS, *deployed.CLAIMS],
 )  # fmt: skip

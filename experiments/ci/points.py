@@ -7,11 +7,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from experiments.ci.systems import LAWS
+from experiments.ci.deployment import plan_of
+from experiments.ci.systems import CI, HEURISTICS, LAWS, NAMES
 from experiments.ci.variants import OF_ALL_SYSTEMS, OF_TIME
 from experiments.ci.workload import Setting
 from testbed.reproduction.collect import Groups
-from testbed.reproduction.point import Label, Point, computed
+from testbed.reproduction.point import Label, Point, computed, run_of_plan
 from testbed.reproduction.study import Ask, Scale
 
 COMPUTATIONS, VARIATIONS = "experiments.ci.computations", "experiments.ci.variants"
@@ -92,3 +93,60 @@ def variant(name: str, setting: Setting, law: str, seed: int) -> Point:
     folder = f"{law}-{name.replace(' ', '-')}-{seed}"
     sources = (*SOURCES, COMPUTATIONS)
     return computed("varied", folder, f"{VARIATIONS}:varied", arguments, seed, labels, sources)
+
+
+# ---------------------------------------------------------------- message by message
+
+SIMULATED = "experiments.ci.simulated"
+SIMULATED_SCALES = {
+    "smoke": Scale(replace(SMALL, ticks=3_000), more_seeds=False),
+    "full": Scale(Setting(ticks=25_000), more_seeds=False),
+}
+SIMULATED_SOURCES = (
+    *SOURCES, COMPUTATIONS, "experiments.ci.deployment", "experiments.ci.pricing", "testbed.simulation",
+    "broker_grpc.core", "broker_grpc.protocols.contentbased", "broker_grpc.protocols.selforganising",
+)  # fmt: skip
+
+
+def simulated_points(ask: Ask[Setting]) -> Groups:
+    arguments = {"setting": asdict(ask.size), "law": "uniform", "system": CI}
+    labels: dict[str, Label] = {"law": "uniform", "seed": 1}
+    return {
+        "compared": [
+            computed(
+                "compared", "uniform-1", f"{SIMULATED}:compared", arguments, 1, labels, SIMULATED_SOURCES,
+                "simulated message by message",
+            )
+        ]
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- real brokers
+
+SLOW: dict[str, Any] = {
+    "publication": 25.0,
+    "interval": 1_250,
+    "subscription": 12_500.0,
+}  # all five times slower
+EMULATED_SCALES = {
+    "smoke": Scale(
+        Setting(domains=10, routers=20, brokers=14, types=8, subscribers=4, ticks=22_500, **SLOW),
+        engines=("simulate",), more_seeds=False,
+    ),
+    "full": Scale(
+        Setting(brokers=48, types=24, ticks=22_500, **SLOW), engines=("guest",), more_seeds=False
+    ),
+}  # fmt: skip
+
+
+def emulated_points(ask: Ask[Setting]) -> Groups:
+    return {
+        "deployed": [deployed(ask.size, engine, system) for engine in ask.engines for system in HEURISTICS]
+    }
+
+
+def deployed(setting: Setting, engine: str, system: str) -> Point:
+    plan = plan_of(setting, "uniform", 1, system, "measured")
+    settings = {**asdict(setting), "system": system}
+    labels: dict[str, Label] = {"engine": engine, "system": system}
+    return run_of_plan(engine, system, plan, settings, engine, labels, f"{engine} {NAMES[system]}")

@@ -73,9 +73,16 @@ RESULT = Reading(
     "the text measures every 1,000 ticks and sees costs fall and jump",
 )  # fmt: skip
 
+DEPLOYED_COSTS = Reading(
+    "deployed-costs", "What do links and brokers of the deployed system cost?",
+    ("the planned round trip and matching time, linear", "normalised from the cheapest pair on"),
+    "the planned round trip and matching time, linear", "what brokers can measure by themselves",
+)  # fmt: skip
+
 READINGS = (LAW, NETWORK, T1, T2, LOADS, ITSELF, RIVALS, TIES, UNKNOWN, MESSAGES, RECONFIGURATION, FILTERS,
-            LENGTH, RESULT)  # fmt: skip
+            LENGTH, RESULT, DEPLOYED_COSTS)  # fmt: skip
 OF_ALL = (LAW.id, NETWORK.id, LOADS.id, ITSELF.id, TIES.id, UNKNOWN.id, MESSAGES.id, FILTERS.id)
 OF_4 = (*OF_ALL, T1.id, T2.id, RESULT.id)
 OF_5 = (*OF_ALL, RECONFIGURATION.id)
 OF_6 = (*OF_ALL, LENGTH.id, RIVALS.id)
+OF_DEPLOYED = (LAW.id, RIVALS.id, T1.id, T2.id, DEPLOYED_COSTS.id)

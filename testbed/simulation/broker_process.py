@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from broker_grpc.machine import Machine, OverlayChanged, Status
+from broker_grpc.machine import Machine, MeasureTrip, OverlayChanged, Status, TripMeasured
 from testbed.run.stimuli import BrokerLook, LinkLook, Look
 from testbed.simulation.agenda import Agenda
 from testbed.simulation.eventlog import SimulatedLog
@@ -27,8 +27,15 @@ class BrokerProcess(Process):
         super().__init__(id_, machine, machine.timeless, agenda, streams, log)
         self._overlay_changed = overlay_changed
 
-    def told(self, effect: OverlayChanged) -> None:
-        self._overlay_changed(effect)
+    def told(self, effect: OverlayChanged | MeasureTrip) -> None:
+        if isinstance(effect, OverlayChanged):
+            self._overlay_changed(effect)
+        else:
+            self._streams.measure_trip(self.id, effect.peer, self._measured)
+
+    def _measured(self, peer: str, rtt_us: int) -> None:
+        if self.alive:
+            self.feed(TripMeasured(peer, rtt_us))
 
     def stop(self) -> None:
         """As the real process does: it says good-bye, and what it dialled ends now."""

@@ -20,6 +20,7 @@ from broker_grpc.machine import (
     Driven,
     Effects,
     Log,
+    MeasureTrip,
     OpenLink,
     OverlayChanged,
     PeerKind,
@@ -80,8 +81,8 @@ class Process:
         """Add its own account."""
         raise NotImplementedError
 
-    def told(self, effect: OverlayChanged) -> None:
-        """The overlay has changed: whoever started it has to know."""
+    def told(self, effect: OverlayChanged | MeasureTrip) -> None:
+        """What only a broker wants of whoever drives it."""
 
     def quiet(self) -> None:
         """Publish no more."""
@@ -162,7 +163,7 @@ class Process:
                 self._streams.open(self.id, effect.peer)  # type: ignore[union-attr]
             elif kind is CloseLink:
                 self._close(effect)  # type: ignore[arg-type]
-            elif kind is OverlayChanged:
+            elif kind is OverlayChanged or kind is MeasureTrip:
                 self.told(effect)  # type: ignore[arg-type]
         if len(self._log.waiting) >= SPILL_EVENTS:
             self._log.spill()

@@ -21,6 +21,7 @@ from testbed.simulation.carrier import Carrier
 from testbed.simulation.connections import Connections
 from testbed.simulation.dials import Dials
 from testbed.simulation.pipes import Pipe, Processes, Stream, break_stream
+from testbed.simulation.trips import Trips
 from testbed.simulation.wires import FRAMING, Wires
 
 CLOSED = "closed by the peer"
@@ -41,6 +42,7 @@ class Streams:
             self._was_dialled,
         )  # fmt: skip
         self.open = self._dials.open
+        self.measure_trip = Trips(agenda, carrier, processes).measure
         self._live: dict[str, dict[str, Pipe]] = {}  # by end that is up and its peer
         self._refused: dict[str, dict[str, str]] = {}  # by listener: whose links it does not take, and why
         self.carried = 0  # messages that arrived

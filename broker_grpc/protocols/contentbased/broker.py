@@ -15,7 +15,7 @@ from broker_grpc.core.node import Node
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.timed import Parts, Timed
 from broker_grpc.errors import LimitExceeded, NotConformingError, ProtocolError
-from broker_grpc.machine import Log, PeerKind
+from broker_grpc.machine import Log, MeasureTrip, PeerKind, TripMeasured
 from broker_grpc.protocols.contentbased.discovery import Discovery
 from broker_grpc.protocols.contentbased.exchange import Exchanges
 from broker_grpc.protocols.contentbased.layer import ExchangeEnded, Layer
@@ -216,6 +216,10 @@ class Broker(Node):
         if self._layer is not None:
             self._layer.peer_down(self.now_us, peer.name)
 
+    def _trip_measured(self, stimulus: TripMeasured) -> None:
+        if self._layer is not None:
+            self._layer.trip_measured(self.now_us, stimulus.peer, stimulus.rtt_us)
+
     def _instruct(self, name: str, arguments: dict[str, Any]) -> None:
         if name != "exchange":
             return super()._instruct(name, arguments)
@@ -239,6 +243,9 @@ class Broker(Node):
     def rtt_us(self, neighbour: str) -> int | None:
         peer = self._brokers.get(neighbour)
         return peer.rtt_us if peer is not None else None
+
+    def measure_trip(self, broker: str) -> None:
+        self._outbox.effects.append(MeasureTrip(broker))
 
     def exchange(self, to: str, remove: tuple[str, str], path: Sequence[str] = (), detail: str = "") -> str:
         return self._exchanges.order(to, remove, path, detail)

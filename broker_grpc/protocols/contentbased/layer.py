@@ -67,6 +67,9 @@ class LayerHost(Protocol):
     def rtt_us(self, neighbour: str) -> int | None:
         """Of the last heartbeat that this neighbour answered; None = none yet (`heartbeat_interval_us`)."""
 
+    def measure_trip(self, broker: str) -> None:
+        """Ask for the round trip to any broker; `Layer.trip_measured` is called if it answers."""
+
     def exchange(self, to: str, remove: tuple[str, str], path: Sequence[str] = (), detail: str = "") -> str:
         """Order a link from this broker to `to`, in place of the link `remove`; returns the exchange's id.
 
@@ -105,6 +108,9 @@ class Layer(Protocol):
     def peer_up(self, now_us: int, peer: str) -> None: ...
 
     def peer_down(self, now_us: int, peer: str) -> None: ...
+
+    def trip_measured(self, now_us: int, broker: str, rtt_us: int) -> None:
+        """What `LayerHost.measure_trip` asked for."""
 
     def deadline(self, now_us: int) -> None: ...
 

@@ -68,6 +68,9 @@ class Relocation:
         self.migration.peer_down(peer)
         self.neighbour_lost(now_us, peer)
 
+    def trip_measured(self, now_us: int, broker: str, rtt_us: int) -> None:
+        pass
+
     def objection(self) -> str:
         return "its publishers may be moving"
 

@@ -29,7 +29,7 @@ def indirect_costs(
     for common, link, passed in zip(shared[1:], links[1:], processing, strict=False):
         cost += passed
         if common:
-            all_three = before if before < common else common
+            all_three: float = before if before < common else common
             if phi < all_three:
                 all_three = phi
             cost *= (common - all_three) / common

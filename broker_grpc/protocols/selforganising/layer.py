@@ -8,10 +8,11 @@ from broker_grpc.errors import ProtocolError
 from broker_grpc.protocols.contentbased.layer import ExchangeEnded, LayerHost
 from broker_grpc.protocols.selforganising.cache import NotificationCache
 from broker_grpc.protocols.selforganising.consensus import cheapest
+from broker_grpc.protocols.selforganising.costs import Costs
 from broker_grpc.protocols.selforganising.heuristics import Heuristic, Place, Sight
 from broker_grpc.protocols.selforganising.hostile import check_broadcast, check_request
 from broker_grpc.protocols.selforganising.intervals import first_after, phase_us
-from broker_grpc.protocols.selforganising.kinds import LINK_PROPOSED, REQUEST_ENDED
+from broker_grpc.protocols.selforganising.kinds import LINK_PROPOSED, PRICED, REQUEST_ENDED
 from broker_grpc.protocols.selforganising.neighbourhood import Neighbourhood
 from broker_grpc.protocols.selforganising.settings import SelfOrganisingSettings
 from protos.body import Envelope
@@ -31,18 +32,27 @@ class SelfOrganising:
 
     def attach(self, host: LayerHost) -> None:
         self._host = host
+        self._costs = Costs(self._settings, host.options)
         self._phase_us = phase_us(host.random, self._settings.interval_us)
         self._due_us = self._phase_us
 
     # ------------------------------------------------------------ costs
 
-    def _link(self, broker: str) -> float:
-        return self._settings.link_costs.get(broker, self._settings.other_links)
+    def _look_at(self, now_us: int, broker: str) -> None:
+        """What does a link to it cost? Measured if it is time, and told if it is new."""
+        if self._costs.wants(broker, now_us):
+            self._host.measure_trip(broker)
+        self._price(broker)
 
-    @property
-    def _processing(self) -> float:
-        given = self._settings.processing_cost
-        return self._host.options.matching_us / self._settings.cost_unit_us if given is None else given
+    def _price(self, broker: str = "") -> None:
+        cost = self._costs.news(broker)
+        if cost is not None:
+            self._host.log(LogEvent(kind=PRICED, peer=broker, content=f"{cost:.6g}"))
+
+    def trip_measured(self, now_us: int, broker: str, rtt_us: int) -> None:
+        self._costs.measured(broker, rtt_us)
+        if broker in self._host.neighbours():
+            self._price(broker)
 
     # ------------------------------------------------------------ notifications, time
 
@@ -57,31 +67,34 @@ class SelfOrganising:
             self._cache.add(publication.id)
 
     def next_deadline_us(self) -> int | None:
-        return self._due_us if self._settings.eta else None
+        return self._due_us if self._settings.eta or self._settings.measured else None
 
     def deadline(self, now_us: int) -> None:
         """An interval is over: who was not heard goes, and what was cached in it is told."""
-        if not self._settings.eta or now_us < self._due_us:
+        if now_us < self._due_us:
             return
         self._due_us = first_after(now_us, self._phase_us, self._settings.interval_us)
         filter_, self._known.own = self._cache.close_interval()
         self._known.age()
-        here = Passed(self._host.id, self._processing)
+        self._price()
+        here = Passed(self._host.id, self._costs.processing)
         for neighbour in self._host.neighbours():
-            self._host.send(neighbour, InterestBroadcast(self._settings.eta, filter_, (here,)))
+            self._look_at(now_us, neighbour)
+            if self._settings.eta:
+                self._host.send(neighbour, InterestBroadcast(self._settings.eta, filter_, (here,)))
 
     # ------------------------------------------------------------ broadcasts (4.3.1)
 
     def received(self, now_us: int, peer: str, envelope: Envelope) -> None:
         match envelope.body:
             case InterestBroadcast() as broadcast:
-                self._broadcast(peer, broadcast)
+                self._broadcast(now_us, peer, broadcast)
             case LinkRequest() as request:
                 self._request(peer, request)
             case body:
                 raise ProtocolError(f"this broker runs no algorithm that knows {body.type}")
 
-    def _broadcast(self, peer: str, broadcast: InterestBroadcast) -> None:
+    def _broadcast(self, now_us: int, peer: str, broadcast: InterestBroadcast) -> None:
         check_broadcast(broadcast, peer, self._settings.filter_bits)
         path = broadcast.path
         if any(one.broker == self._host.id for one in path) or peer not in self._host.neighbours():
@@ -89,11 +102,14 @@ class SelfOrganising:
         origin = path[0].broker
         self._known.heard(origin, self._cache.common(broadcast.filter))
         common = self._known.shared_with((peer,))
-        here = Passed(self._host.id, self._processing, self._link(peer), common[0] if common else -1)
+        came = self._costs.link(peer)
+        if came is None:
+            return self._ended("unknown", origin, f"the link to {peer} has not been measured")
+        here = Passed(self._host.id, self._costs.processing, came, common[0] if common else -1)
         path = (*path, here)
         if broadcast.ttl > 1:
             self._forward(peer, InterestBroadcast(broadcast.ttl - 1, broadcast.filter, path))
-        self._evaluate(path)
+        self._evaluate(now_us, path)
 
     def _forward(self, peer: str, broadcast: InterestBroadcast) -> None:
         for neighbour in self._host.neighbours():
@@ -102,24 +118,30 @@ class SelfOrganising:
 
     # ------------------------------------------------------------ evaluation (4.1)
 
-    def _evaluate(self, passed: Sequence[Passed]) -> None:
+    def _evaluate(self, now_us: int, passed: Sequence[Passed]) -> None:
         """`passed` leads from the origin to this broker."""
         way = passed[::-1]
         origin = way[-1].broker
         shared = self._known.shared_with(one.broker for one in way[1:])
-        if len(way) < 3 or shared is None:
+        if len(way) < 3:
+            return
+        if self._costs.wants(origin, now_us):
+            self._host.measure_trip(origin)
+        direct = self._costs.link(origin)
+        if shared is None or direct is None:
             return
         links = [one.link for one in way[:-1]]
-        sight = Sight(self._link(origin), links, [one.processing for one in way[1:]], shared,
+        sight = Sight(direct, links, [one.processing for one in way[1:]], shared,
                       [one.shared for one in way[:-1]], self._known.phi)  # fmt: skip
         if self._heuristic.proposes(sight):
-            self._propose(way, (*links, sight.direct))
+            self._propose(way, (*links, direct))
 
     def _propose(self, way: Sequence[Passed], links: tuple[float, ...]) -> None:
         brokers = tuple(one.broker for one in way)
         processing = tuple(one.processing for one in way)
         detail = f"direct {links[-1]:.6g}, by {' '.join(brokers)}"
         self._host.log(LogEvent(kind=LINK_PROPOSED, peer=brokers[-1], hops=len(way) - 1, detail=detail))
+        self._price(brokers[-1])
         request = LinkRequest(brokers, processing, links, (0.0,) * len(links))
         self._pass_on(0, request)
 
@@ -155,6 +177,7 @@ class SelfOrganising:
         told = " ".join(f"{cost:.6g}" for cost in costs)
         if removed == len(brokers) - 1:
             return self._ended("kept", brokers[0], told)
+        self._price(brokers[0])
         gone = brokers[removed], brokers[removed + 1]
         self._host.exchange(brokers[0], gone, brokers[::-1], told)
 
@@ -164,7 +187,9 @@ class SelfOrganising:
     # ------------------------------------------------------------ peers, exchanges
 
     def peer_up(self, now_us: int, peer: str) -> None:
-        pass
+        if not self._host.has_client(peer):
+            self._price()
+            self._look_at(now_us, peer)
 
     def peer_down(self, now_us: int, peer: str) -> None:
         pass

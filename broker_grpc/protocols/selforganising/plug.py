@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from broker_grpc.core.config import BrokerProcessConfig
 from broker_grpc.protocols.contentbased.plug import broker_with
-from broker_grpc.protocols.selforganising.kinds import LINK_PROPOSED, REQUEST_ENDED
+from broker_grpc.protocols.selforganising.kinds import LINK_PROPOSED, PRICED, REQUEST_ENDED
 from broker_grpc.protocols.selforganising.settings import SelfOrganisingSettings
 from broker_grpc.registry import Entry
 
@@ -39,7 +39,7 @@ def build_lmit(config: BrokerProcessConfig, settings: SelfOrganisingSettings) ->
     return _broker(config, settings, LocalMaximumInterestTree())
 
 
-KINDS = (LINK_PROPOSED, REQUEST_ENDED)
+KINDS = (LINK_PROPOSED, PRICED, REQUEST_ENDED)
 PROTOCOLS = (
     Entry(
         name="ci",

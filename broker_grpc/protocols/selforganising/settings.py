@@ -22,6 +22,16 @@ class SelfOrganisingSettings(msgspec.Struct, forbid_unknown_fields=True):
     counts_itself: Annotated[
         bool, Meta(description="whether phi (equation 6) counts the broker among its neighbourhood")
     ] = True
+    measured: Annotated[
+        bool,
+        Meta(description="whether c_ij is a measured round trip, in place of link_costs and other_links"),
+    ] = False
+    measure_every_us: Annotated[
+        Microseconds, Meta(ge=1, description="between two measurements of a trip")
+    ] = 10_000_000
+    link_unit_us: Annotated[
+        Microseconds, Meta(ge=1, description="so long a measured round trip is a link cost of 1")
+    ] = 1_000
     link_costs: Annotated[
         dict[str, Cost], Meta(description="c_ij: what a link to each other broker costs")
     ] = {}
