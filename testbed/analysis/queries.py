@@ -30,6 +30,7 @@ from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
 from testbed.analysis.sources.pcap import read_facts
 from testbed.analysis.tables import clusters, large_deliveries, trees
 from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
+from testbed.analysis.tables.costs import PRICED, SUMS, costs, paid_by_type
 from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_over_peers
 from testbed.analysis.tables.delay import delay
 from testbed.analysis.tables.deliveries import deliveries, losses
@@ -59,6 +60,7 @@ def collected_from(query: Callable[[], DataFrame]) -> pd.DataFrame:
     return collected(query())
 
 
+NOTHING_PAID = pd.DataFrame(columns=["run", "window_s", "type", "leg", *SUMS])
 PLACED = (*trees.KINDS, clusters.KIND)
 
 
@@ -122,6 +124,7 @@ class Queries:
             self.timelines[run.key] = timeline(run, self.rare[run.key], motions[run.key])
         kinds = counted[counted["bad"] == 0].groupby(["run", "kind"])["events"].sum()
         self.placed = bool(set(counted["kind"]) & set(PLACED))
+        self.priced = sorted(set(counted.loc[counted["kind"] == PRICED, "run"]))
         self.rooted = set(counted.loc[counted["max_leg"] > 0, "run"])
         self.first_us = {run.key: _first(counted, run.key) for run in self.runs}
         self.first_publication_us = {run.key: _first(counted, run.key, "PUBLISHED") for run in self.runs}
@@ -172,6 +175,8 @@ class Queries:
         }
         if self.placed:
             queries["placed"] = lambda: self.events.where(self.events["kind"].isin(*PLACED))
+        if self.priced:
+            queries["costs"] = lambda: self._paid(ids, ended)
         self.large = rows > self.collect_rows
         if not self.large:
             queries = {"deliveries": lambda: deliveries(self.pairs), **queries}
@@ -184,6 +189,7 @@ class Queries:
         made["fault_losses"] = fault_losses(made["fault_losses"], courses, self.first_us)
         made["recoveries"] = recoveries(made["recoveries"], courses, self.first_us)
         made["purposes"] = purposes(made["purposes"], {run.key: run.purposes for run in self.runs})
+        made["costs"] = costs(made.get("costs", NOTHING_PAID), {run.key: run.purposes for run in self.runs})
         made |= self._trees(made.pop("placed", pd.DataFrame(columns=["run", "kind"])))
         self.facts = facts.result()
         log = made.pop("log")
@@ -196,6 +202,11 @@ class Queries:
             "links": links(self.facts, *counters, self.runs),
             **self._wire_frames(log),
         }
+
+    def _paid(self, brokers: dict[str, list[str]], ended: dict[str, int]) -> DataFrame:
+        """Of the runs whose brokers tell what they pay."""
+        own = self.events.where(self.events["run"].isin(*self.priced))
+        return paid_by_type(own, {run: brokers[run] for run in self.priced}, self.first_us, ended)
 
     def _trees(self, told: pd.DataFrame) -> dict[str, pd.DataFrame]:
         """What brokers and clients said of trees, handovers and clusters."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 import pandas
 
-from testbed.report.charts import Drawn
+from testbed.report.charts import WIDE, Drawn
+from testbed.report.svg import COLOURS, Axis, Chart
 from testbed.report.topology_svg import overlay_picture
 from testbed.run.overlay import Overlay
 from testbed.topology.plan import Plan
@@ -28,6 +31,28 @@ def trees(plan: Plan, exchanges: pandas.DataFrame) -> list[Drawn]:
         overlay_picture(plan, f"Tree before the first exchange: {title}"),
         overlay_picture(after, f"Tree after {len(done)} exchanges: {title}"),
     ]
+
+
+def costs(table: pandas.DataFrame) -> Drawn:
+    """What was paid per window: for notifications, and for all else that brokers sent each other."""
+    by_window = table.groupby(["window_s", "purpose"]).cost.sum().unstack(fill_value=0.0)
+    windows = list(by_window.index)
+    width = min((b - a for a, b in pairwise(windows)), default=10)
+    data = by_window.get("data", pandas.Series(0.0, index=by_window.index))
+    all_ = by_window.sum(axis=1)
+    share = 1 - data.sum() / (all_.sum() or 1.0)
+    others = [purpose for purpose in by_window.columns if purpose != "data"]
+    parts = ", ".join(f"{purpose} {by_window[purpose].sum() / (all_.sum() or 1.0):.1%}" for purpose in others)
+    text = f"Sums of c and p: {all_.sum():,.0f}, of which {share:.1%} are not for notifications"
+    text += f" ({parts})." if parts else "."
+    x, y = Axis("run time (s)", 0, windows[-1] + width), Axis("cost", 0, float(all_.max()) or 1.0)
+    chart = Chart("Costs over time", text, x, y, height=240, width=WIDE)
+    for at in windows:
+        chart.bar(at, at + width, all_[at], COLOURS[1], f"{at} s: {all_[at]:,.0f}, all messages")
+        chart.bar(at, at + width, data[at], COLOURS[0], f"{at} s: {data[at]:,.0f}, notifications")
+    chart.legend += [("notifications", COLOURS[0], ""), ("all else", COLOURS[1], "")]
+    headings = {"window_s": "from (s)"} | {str(name): str(name) for name in by_window.columns}
+    return Drawn("Costs over time", text, chart.svg(), by_window.reset_index(), headings)
 
 
 def course(exchanges: pandas.DataFrame) -> pandas.DataFrame:

@@ -232,6 +232,9 @@ def exchanges(run: RunData) -> str:
     if table is None:
         return ""
     pictures = "".join(shown(drawn, run) for drawn in exchanged.trees(run.plan, table))
+    paid = run.table("costs")
+    if paid is not None and len(paid):
+        pictures += shown(exchanged.costs(paid), run, wide=True)
     in_time = html_table(exchanged.course(table), "Exchanges in order of time", exchanged.COLUMNS)
     return f'<div class="figures">{pictures}</div>{in_time}'
 

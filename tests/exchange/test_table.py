@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas
+
 from testbed.analysis.tables.exchanges import COLUMNS, exchanges
 from testbed.report import exchanged
 from testbed.run.overlay import Overlay
@@ -71,3 +73,11 @@ def test_changes_of_the_overlay_may_be_told_often_and_in_any_order() -> None:
         assert {frozenset((link.a, link.b)) for link in overlay.links} == {
             frozenset(("B1", "B2")), frozenset(("B2", "B3")),
         }  # fmt: skip
+
+
+def test_the_page_tells_what_is_not_paid_for_notifications() -> None:
+    rows = [(0, "data", 30.0), (0, "interest", 10.0), (10, "data", 50.0), (10, "exchange", 10.0)]
+    drawn = exchanged.costs(pandas.DataFrame(rows, columns=["window_s", "purpose", "cost"]))
+    assert "100, of which 20.0% are not for notifications (exchange 10.0%, interest 10.0%)" in drawn.text
+    assert drawn.numbers is not None
+    assert drawn.numbers["data"].to_list() == [30.0, 50.0]

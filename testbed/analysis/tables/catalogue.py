@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from testbed.analysis.tables import (
     clusters,
+    costs,
     delay,
     deliveries,
     exchanges,
@@ -38,6 +39,7 @@ TABLES: dict[str, dict[str, str]] = {
     "handovers": trees.HANDOVER_COLUMNS,
     "clusters": clusters.COLUMNS,
     "exchanges": exchanges.COLUMNS,
+    "costs": costs.COLUMNS,
     "reconfigurations": reconfigurations.COLUMNS,
     "places": reconfigurations.PLACE_COLUMNS,
     "wire": wire.COLUMNS,
@@ -62,6 +64,7 @@ ORDER: dict[str, list[str]] = {
     "handovers": ["time_s", "client"],
     "clusters": ["time_s", "channel", "operation"],
     "exchanges": ["time_s", "exchange"],
+    "costs": ["window_s", "purpose"],
     "reconfigurations": ["time_s", "version"],
     "places": ["version", "broker"],
     "wire": ["source", "target", "link"],
