@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from experiments.tamara import sensitivity, trees
+from experiments.tamara import emulated, sensitivity, trees
 from experiments.tamara.claims import curves, tables
 from experiments.tamara.claims.data import Data
 from experiments.tamara.figures import all_figures
@@ -41,7 +41,8 @@ STUDY = Study(
         ),
         sensitivity.PART,
         trees.PART,
+        emulated.PART,
     ],
     READINGS,
-    [*CLAIMS, *trees.CLAIMS],
+    [*CLAIMS, *trees.CLAIMS, *emulated.CLAIMS],
 )  # fmt: skip
