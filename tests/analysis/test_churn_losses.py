@@ -77,7 +77,8 @@ def test_after_the_publisher_is_back_others_do_not_know_yet_what_it_has(
     """What is handed over in that round trip is lost, in or after the window; later nothing is."""
     path, events = logged
     found, world = lost(path, events)
-    back = max(gone.end_us for gone in world.timeline.course.absences["pub"])
+    linked = [e["t_us"] for e in events if e["kind"] == "LINK_UP" and {e["node"], e["peer"]} == {"B1", "B2"}]
+    back = max(*linked, *(gone.end_us for gone in world.timeline.course.absences["pub"]))
     told = found[(found["cause"] == "re-advertising") & (found["published_us"] >= back)]
     late = (told["published_us"] - back)[told["published_us"] < back + 5_000_000]  # B3 is killed later
     assert len(late) > 0
