@@ -8,7 +8,6 @@ from dataclasses import replace
 import pandas
 
 from experiments.pop_grape.claims.data import AVERAGED, CLIENT, DELIVERY, Data
-from experiments.pop_grape.claims.memory import measured_on
 from experiments.pop_grape.claims.relocations import PLANETLAB, grape_selections
 from experiments.pop_grape.claims.varied import DELAY_THRESHOLDS, LOAD_THRESHOLDS, P_THRESHOLDS
 from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP, WEIGHTS
@@ -53,11 +52,19 @@ def all_figures(data: Data, provenance: str) -> Iterator[Figure]:
         yield from over_x(data, name, testbed, workload, measure, provenance)
     measured = measured_on(data)
     if measured is not None:
-        name = "5e" if measured == "cluster" else f"5e-on-{measured}"
+        name = "app-resident" if measured == "cluster" else f"app-resident-on-{measured}"
         yield from over_x(data, name, measured, "clustered", MEMORY, provenance)
     yield from weights(data, provenance)
     yield from relocations(data, provenance)
     yield from thresholds(data, provenance)
+
+
+def measured_on(data: Data) -> str | None:
+    """Memory is measured of real processes only; on whichever testbed has them."""
+    data.need(workload="clustered")
+    known = data.runs[data.runs.memory_mb.notna()]
+    known = known[known.workload == "clustered"]
+    return None if not len(known) else str(known.testbed.iloc[0])
 
 
 # ---------------------------------------------------------------- over X
@@ -113,9 +120,6 @@ def stated_values(data: Data, name: str, testbed: str, workload: str, value: str
     base = data.curve(testbed, workload, BASELINE, value)
     if family in REDUCTIONS and 1 in base.index:
         return [Stated(label, float(base[1]) * left, 1.0) for label, left in REDUCTIONS[family]]
-    if family == "5e" and len(base):
-        mean = float(base.mean())
-        return [Stated("POP at most +34 %", 1.34 * mean), Stated("GRAPE at most +58 %", 1.58 * mean)]
     return LEVELS.get(family, [])
 
 

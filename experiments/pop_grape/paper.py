@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.pop_grape import loaded, memory, reading_study, sensitivity
+from experiments.pop_grape import loaded, memory, reading_study, sensitivity, state
 from experiments.pop_grape.claims.data import Data
 from experiments.pop_grape.claims.declared import CLAIMS
 from experiments.pop_grape.figures import all_figures
@@ -43,6 +43,7 @@ STUDY = Study(
         memory.PART,
         reading_study.PART,
         loaded.PART,
+        state.PART,
     ],
     READINGS,
     CLAIMS,
