@@ -11,6 +11,7 @@ from experiments.pop_grape.claims.data import AVERAGED, CLIENT, DELIVERY, Data
 from experiments.pop_grape.claims.relocations import PLANETLAB, grape_selections
 from experiments.pop_grape.claims.varied import DELAY_THRESHOLDS, LOAD_THRESHOLDS, P_THRESHOLDS
 from experiments.pop_grape.systems import BASELINE, DELAY100, LOAD100, POP, WEIGHTS
+from testbed.reproduction.figures.page import Page
 from testbed.reproduction.figures.plot import Figure, Series, Stated
 from testbed.reproduction.interval import intervals
 
@@ -24,6 +25,12 @@ HOPS = ("hops", "overlay hops", "Hop count")
 MEMORY = ("memory_mb", "resident memory (MB)", "Memory per broker")
 OVERHEAD = ("overhead", "share of messages between brokers", "Message overhead")
 Measure = tuple[str, str, str]
+SERVED = ("input_utilisation", "output_utilisation", "delay_ms")  # what hangs on the service model
+INPUTS = "matching times are inputs, and queueing follows from them"
+PAGES = {
+    "5": ("5a", "5b", "5c", "5d", "app-resident", "5f", "5g", "5h"),
+    "6": ("6a", "6b", "6c", "6d", "6e", "6f", "6g", "6h"),
+}
 WORDS = {CLIENT: "clients", DELIVERY: "deliveries"}
 # The report's own testbed first; a copy on the other one is named after it.
 PANELS: list[tuple[str, str, str, Measure]] = [
@@ -47,16 +54,42 @@ PANELS: list[tuple[str, str, str, Measure]] = [
 ]
 
 
-def all_figures(data: Data, provenance: str) -> Iterator[Figure]:
+def all_figures(data: Data, provenance: str) -> Iterator[Figure | Page]:
+    """Each figure, and the report's figures 5 and 6 as it prints them, from the same."""
+    found = {figure.id: figure for figure in single_figures(data, provenance)}
+    yield from found.values()
+    for number, names in PAGES.items():
+        panels = [p for name in names if (p := _first(found, name)) is not None]
+        if len(panels) > 1:
+            title = f"Figure {number}: POP and GRAPE, with what the report states"
+            yield Page(f"figpage-{number}", title, panels, provenance)
+
+
+def _first(found: Mapping[str, Figure], name: str) -> Figure | None:
+    """The report's own testbed, else the other; averaged over clients, else over deliveries."""
+    ids = (
+        f"fig{name}",
+        f"fig{name}-on-planetlab",
+        f"fig{name}-by-delivery",
+        f"fig{name}-on-planetlab-by-delivery",
+    )
+    return next((found[id_] for id_ in ids if id_ in found), None)
+
+
+def single_figures(data: Data, provenance: str) -> Iterator[Figure]:
     for name, testbed, workload, measure in PANELS:
         yield from over_x(data, name, testbed, workload, measure, provenance)
+        yield from paired(data, name, testbed, workload, measure, provenance)
+    for testbed in ("planetlab", "cluster"):
+        yield from distributions(data, testbed, provenance)
     measured = measured_on(data)
     if measured is not None:
         name = "app-resident" if measured == "cluster" else f"app-resident-on-{measured}"
         yield from over_x(data, name, measured, "clustered", MEMORY, provenance)
-    yield from weights(data, provenance)
     yield from relocations(data, provenance)
-    yield from thresholds(data, provenance)
+    for seen, ending in ((data, ""), (replace(data, average=DELIVERY), "-by-delivery")):
+        yield from weights(seen, provenance, ending)
+        yield from thresholds(seen, provenance, ending)
 
 
 def measured_on(data: Data) -> str | None:
@@ -82,7 +115,52 @@ def over_x(
             full = f"Fig. {name}: {title}{over}, {testbed}, {workload} workload"
             stated = stated_values(seen, name, testbed, workload, value)
             id_ = f"fig{name}" if seen.average == CLIENT else f"fig{name}-by-delivery"
-            yield Figure(id_, full, X_LABEL, y_label, series, stated, provenance)
+            told = f"{provenance}; {INPUTS}" if value in SERVED else provenance
+            yield Figure(id_, full, X_LABEL, y_label, series, stated, told)
+
+
+def paired(
+    data: Data, name: str, testbed: str, workload: str, measure: Measure, provenance: str
+) -> Iterator[Figure]:
+    """Shares of the baseline's, seed by seed: seeds share topologies and workloads, so what both owe to the
+    seed is no part of the interval."""
+    value, _, title = measure
+    if value == "overhead":
+        return  # the baseline has none
+    series = [s for system in ALL[1:] if (s := share(data, testbed, workload, system, value)) is not None]
+    if series:
+        stated = [Stated(label, left) for label, left in REDUCTIONS.get(name, [])]
+        told = f"{provenance}; paired by seed" + (f"; {INPUTS}" if value in SERVED else "")
+        full = f"{title} as a share of the baseline's (Fig. {name}), {testbed}, {workload} workload"
+        yield Figure(f"figpaired-{name}", full, X_LABEL, "share of the baseline's", series, stated, told)
+
+
+def share(data: Data, testbed: str, workload: str, system: str, value: str) -> Series | None:
+    column = data.column(value)
+    own, base = (data.chosen(testbed, workload, s) for s in (system, BASELINE))
+    if column not in own:
+        return None
+    both = own.merge(base, on=["spread", "seed"], suffixes=("", "_base"))
+    both = both.assign(shown=both[column] / both[f"{column}_base"])
+    return known_line(both, system, "spread", "shown")
+
+
+def distributions(data: Data, testbed: str, provenance: str) -> Iterator[Figure]:
+    """How many clients (by their averages), and how many deliveries, have at most a delay."""
+    if not len(data.delays):
+        return
+    rows = data.delays
+    rows = rows[(rows.testbed == testbed) & (rows.workload == "clustered") & (rows.spread == data.spread)]
+    for column, words in (("client_delay_ms", "clients"), ("delay_ms", "deliveries")):
+        means = rows.groupby(["system", "share"])[column].mean()
+        known = [s for s in ALL if s in means.index.get_level_values(0)]
+        series = [Series(s, list(means[s]), list(means[s].index)) for s in known]
+        if series:
+            title = f"Distribution of delays over {words}, {testbed}, clustered workload, X = {data.spread}"
+            yield Figure(
+                f"figcdf-{testbed}-{words}", title, "delay (ms)", f"share of {words}", series,
+                provenance=f"{provenance}; quantiles averaged over seeds; {INPUTS}",
+            )  # fmt: skip
 
 
 def curve(data: Data, testbed: str, workload: str, system: str, value: str) -> Series | None:
@@ -118,6 +196,9 @@ LEVELS = {
 def stated_values(data: Data, name: str, testbed: str, workload: str, value: str) -> list[Stated]:
     family = name.split("-on-")[0]
     base = data.curve(testbed, workload, BASELINE, value)
+    grape = data.curve(testbed, workload, LOAD100, value)
+    if family == "app-random-rate" and len(grape):
+        return [Stated("POP: GRAPE's +50 %", 1.5 * float(grape.mean()))]
     if family in REDUCTIONS and 1 in base.index:
         return [Stated(label, float(base[1]) * left, 1.0) for label, left in REDUCTIONS[family]]
     return LEVELS.get(family, [])
@@ -126,16 +207,19 @@ def stated_values(data: Data, name: str, testbed: str, workload: str, value: str
 # ---------------------------------------------------------------- weights
 
 
-def weights(data: Data, provenance: str) -> Iterator[Figure]:
+def weights(data: Data, provenance: str, ending: str = "") -> Iterator[Figure]:
     for name, workload, measure in (
         ("5h", "clustered", DELAY), ("app-weights-hops", "clustered", HOPS),
         ("app-weights-rate", "clustered", RATE), ("app-weights-random", "random", DELAY),
     ):  # fmt: skip
         value, y_label, title = measure
+        if ending and value not in AVERAGED:
+            continue
         series = [s for m in ("load", "delay") if (s := weight_curve(data, workload, m, value)) is not None]
         if series:
             full = f"Fig. {name}: {title} by weight, cluster, {workload} workload, X = {data.spread}"
-            yield Figure(f"fig{name}", full, "weight (%)", y_label, series, provenance=provenance)
+            full += f", over {WORDS[data.average]}" if value in AVERAGED else ""
+            yield Figure(f"fig{name}{ending}", full, "weight (%)", y_label, series, provenance=provenance)
 
 
 def weight_curve(data: Data, workload: str, metric: str, value: str) -> Series | None:
@@ -194,15 +278,21 @@ def by_x(
 CONTROL: Measure = ("control_share", "share of received messages", "Control messages")
 
 
-def thresholds(data: Data, provenance: str) -> Iterator[Figure]:
+def thresholds(data: Data, provenance: str, by: str = "") -> Iterator[Figure]:
     overheads = [Stated("largest 46 %", 0.46)]
     for metric, labels in (("load100", LOAD_THRESHOLDS), ("delay100", DELAY_THRESHOLDS)):
         ending = "" if metric == "load100" else f"-{metric}"
         for name, measure in (("6d", DELAY), ("6e", HOPS), ("6f", RATE), ("6g", CONTROL)):
+            if by and measure[0] not in AVERAGED:
+                continue
             title = f"Fig. {name}: {measure[2]}, GRAPE {metric} by G_threshold, cluster, X = {data.spread}"
             extra = [BASELINE] if name != "6g" else []
             stated = overheads if name == "6g" else []
-            yield from over_time(data, f"{name}{ending}", labels, extra, measure, title, stated, provenance)
+            yield from over_time(
+                data, f"{name}{ending}{by}", labels, extra, measure, title, stated, provenance
+            )
+    if by:
+        return
     title = f"Fig. 6h: {CONTROL[2]}, POP by P_threshold, cluster, X = {data.spread}"
     stated = [Stated("largest 57 %", 0.57), Stated("smallest 6 %", 0.06)]
     yield from over_time(data, "6h", P_THRESHOLDS, [], CONTROL, title, stated, provenance)

@@ -18,7 +18,7 @@ BANDWIDTH = Reading(
 )  # fmt: skip
 MATCHING = Reading(
     "matching", "How long does a broker match a publication on PlanetLab?", ("0.5 ms", "5 ms", "100 ms"),
-    "5 ms", "a broker in Java on a shared machine",
+    "5 ms", "a broker in Java on a shared machine. It, and so queueing, is an input of figures 5b, 5c",
 )  # fmt: skip
 AVERAGE = Reading(
     "average", "What is an average delay or hop count over?", ("clients", "deliveries"), "clients",

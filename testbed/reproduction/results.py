@@ -25,6 +25,7 @@ from typing import Any
 import pandas
 
 from testbed.reproduction.collect import Found, tables_of
+from testbed.reproduction.figures.page import Page, draw_page
 from testbed.reproduction.figures.plot import Figure, draw
 from testbed.reproduction.request import Request, repeat_command
 from testbed.reproduction.rows import FILE, RECORDS, KeptRows, points_table, table_of, write_table
@@ -92,8 +93,9 @@ class ResultFolder:
         """Whether a drawn figure of this id was asked for."""
         return self.whole or self.request.wants(self.figure_of(figure))
 
-    def figure(self, figure: Figure) -> None:
-        self._made.add(draw(figure, self.path / "figures"))
+    def figure(self, figure: Figure | Page) -> None:
+        folder = self.path / "figures"
+        self._made.add(draw_page(figure, folder) if isinstance(figure, Page) else draw(figure, folder))
 
     def close(self, verdicts: Sequence[Verdict]) -> None:
         self._remove_old()

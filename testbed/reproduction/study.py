@@ -15,6 +15,7 @@ import pandas
 from testbed.errors import InputError, did_you_mean
 from testbed.reproduction.claim import Claim
 from testbed.reproduction.collect import Found, Groups
+from testbed.reproduction.figures.page import Page
 from testbed.reproduction.figures.plot import Figure
 from testbed.reproduction.measured import Measures
 from testbed.reproduction.reading import Reading, check_readings
@@ -70,7 +71,7 @@ class Case:
     claims: Sequence[Claim[Any]]
     data: Any
     provenance: str
-    figures: Iterable[Figure] = ()
+    figures: Iterable[Figure | Page] = ()
     rests_on: tuple[str, ...] = ()
     tables: Mapping[str, pandas.DataFrame] = field(default_factory=dict)  # made from those of the points
 

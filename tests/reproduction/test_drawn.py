@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from testbed.reproduction.figures.describe import WHOLE_UP_TO, description, in_words
 from testbed.reproduction.figures.inside import read_inside, without_inside
+from testbed.reproduction.figures.page import Page, draw_page, page_description
 from testbed.reproduction.figures.plot import Figure, Series, Stated, draw, footnote
 
 BANDED = Series("POP", [1, 2, 4], [3.0, 5.0, 4.0], [2, 4, 3], [4, 6, 5])
@@ -76,3 +78,27 @@ def test_a_value_that_is_none_is_null(tmp_path: Path) -> None:
 def test_the_footnote_explains_bands_only_where_there_are_some() -> None:
     assert footnote(figure(BANDED)) == "guest, virtual time; seed 1; band: 95 % interval"
     assert footnote(figure(LONG)) == "guest, virtual time; seed 1"
+
+
+def test_a_page_has_the_numbers_of_all_its_panels_inside(tmp_path: Path) -> None:
+    other = Figure("fig2", "Fig. 2: hops", "X", "hops", [BANDED], [Stated("4", 4.0)])
+    page = Page("figpage", "Figures 1 to 3", [figure(BANDED), other, figure(LONG)], "guest")
+    one, two = draw_page(page, tmp_path / "a"), draw_page(page, tmp_path / "b")
+    assert one.read_bytes() == two.read_bytes()
+    told = read_inside(one)
+    assert told == page_description(page)
+    assert [s["label"] for s in told["series"]] == ["1: POP", "2: POP", "1: Naive"]
+    assert told["stated"][0] == {"label": "2: 4", "x": None, "y": 4.0}
+    assert told["series"][0]["points"] == [[1, 3, 2, 4], [2, 5, 4, 6], [4, 4, 3, 5]]
+
+
+def test_no_line_joins_categories(tmp_path: Path) -> None:
+    """Marks stand beside each other at their category, with their intervals."""
+    marks = [Series(s, [0, 1], [0.2, 0.4], [0.1, 0.3], [0.3, 0.5], style="marks") for s in ("POP", "GRAPE")]
+    names = {0.0: "half a ping", 1.0: "a whole one"}
+    drawn = draw(Figure("fig1", "Fig. 1", "reading", "share", marks, ticks=names), tmp_path).read_text()
+    joined = draw(
+        Figure("fig1", "Fig. 1", "reading", "share", [replace(m, style="line") for m in marks], ticks=names),
+        tmp_path / "joined",
+    ).read_text()
+    assert joined.count('id="line2d') != drawn.count('id="line2d')

@@ -92,10 +92,11 @@ def draw(figure: Figure, folder: Path) -> Path:
     with matplotlib.rc_context({**LOOK, "svg.hashsalt": figure.id}):
         canvas, axes = pyplot.subplots(figsize=(6.8, 4.6), layout="constrained")
         bands = sum(bool(len(series.low)) for series in figure.series)
-        for at, series in enumerate(figure.series):
-            _draw_series(axes, series, at, FAINT if bands > 3 else CLEAR)
-        _label(axes, figure)
-        _draw_stated(canvas, axes, figure.stated)
+        draw_into(axes, figure, FAINT if bands > 3 else CLEAR)
+        axes.set_title(
+            fill(figure.title, TITLE_WIDTH), fontsize=10.5, fontweight="bold", loc="left", color=INK
+        )
+        draw_stated(canvas, axes, figure.stated)
         _legend(axes, figure)
         note = footnote(figure)
         if note:
@@ -104,6 +105,13 @@ def draw(figure: Figure, folder: Path) -> Path:
         pyplot.close(canvas)
     write_inside(path, description(figure))
     return path
+
+
+def draw_into(axes: Any, figure: Figure, band: float) -> None:
+    """Its series and the labels of its axes."""
+    for at, series in enumerate(figure.series):
+        _draw_series(axes, series, at, band)
+    _label(axes, figure)
 
 
 def footnote(figure: Figure) -> str:
@@ -149,7 +157,7 @@ def _draw_marks(axes: Any, series: Series, at: int, plain: dict[str, Any]) -> No
     )  # fmt: skip
 
 
-def _draw_stated(canvas: Any, axes: Any, stated: Sequence[Stated]) -> None:
+def draw_stated(canvas: Any, axes: Any, stated: Sequence[Stated]) -> None:
     """Lines and points first, then the labels to the right of them, moved apart where they would meet."""
     for value in stated:
         if value.x is None:
@@ -181,7 +189,6 @@ def _label_shifts(axes: Any, stated: Sequence[Stated], dpi: float) -> list[float
 
 
 def _label(axes: Any, figure: Figure) -> None:
-    axes.set_title(fill(figure.title, TITLE_WIDTH), fontsize=10.5, fontweight="bold", loc="left", color=INK)
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     if figure.log_x:
@@ -196,8 +203,8 @@ def _label(axes: Any, figure: Figure) -> None:
     axes.tick_params(length=3)
 
 
-def _legend(axes: Any, figure: Figure) -> None:
-    """Below the axes, where it covers nothing."""
+def handles_of(axes: Any, figure: Figure) -> tuple[list[Any], list[str]]:
+    """Of its series, and of what the paper states."""
     from matplotlib.lines import Line2D
 
     handles, labels = axes.get_legend_handles_labels()
@@ -208,6 +215,12 @@ def _legend(axes: Any, figure: Figure) -> None:
         )
         handles.append(Line2D([], [], color=PAPER, **cast(Any, look)))
         labels.append("stated by the paper")
+    return handles, labels
+
+
+def _legend(axes: Any, figure: Figure) -> None:
+    """Below the axes, where it covers nothing."""
+    handles, labels = handles_of(axes, figure)
     if handles:
         columns = 3 if max(map(len, labels)) < 24 else 2
         axes.legend(
