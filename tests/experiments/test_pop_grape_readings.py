@@ -1,4 +1,4 @@
-"""Readings of POP and GRAPE varied one at a time, and brokers under load: what is run, and how it is judged."""
+"""Readings of POP and GRAPE one at a time, and brokers under load: what is run, and how it is judged."""
 
 from __future__ import annotations
 
