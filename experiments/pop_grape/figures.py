@@ -110,7 +110,7 @@ def over_x(
     value, y_label, title = measure
     for seen in (data, replace(data, average=DELIVERY)) if value in AVERAGED else (data,):
         series = [s for system in ALL if (s := curve(seen, testbed, workload, system, value))]
-        if series:
+        if len(series) == len(ALL):  # with one missing, the colours would be those of others
             over = f" averaged over {WORDS[seen.average]}" if value in AVERAGED else ""
             full = f"Fig. {name}: {title}{over}, {testbed}, {workload} workload"
             stated = stated_values(seen, name, testbed, workload, value)
@@ -154,6 +154,8 @@ def distributions(data: Data, testbed: str, provenance: str) -> Iterator[Figure]
     for column, words in (("client_delay_ms", "clients"), ("delay_ms", "deliveries")):
         means = rows.groupby(["system", "share"])[column].mean()
         known = [s for s in ALL if s in means.index.get_level_values(0)]
+        if len(known) < len(ALL):
+            continue
         series = [Series(s, list(means[s]), list(means[s].index)) for s in known]
         if series:
             title = f"Distribution of delays over {words}, {testbed}, clustered workload, X = {data.spread}"
@@ -169,7 +171,11 @@ def curve(data: Data, testbed: str, workload: str, system: str, value: str) -> S
 
 
 def known_line(rows: pandas.DataFrame, label: str, x: str, y: str) -> Series | None:
-    return line(rows[rows[y].notna()], label, x, y) if y in rows else None
+    """As claims see it: an x of which a seed is not known is not there."""
+    if y not in rows:
+        return None
+    whole = rows.groupby(x)[y].transform("count") == rows.groupby(x)[y].transform("size")
+    return line(rows[whole], label, x, y)
 
 
 def line(rows: pandas.DataFrame, label: str, x: str, y: str) -> Series | None:
@@ -229,7 +235,8 @@ def weight_curve(data: Data, workload: str, metric: str, value: str) -> Series |
         rows.append(chosen[chosen.spread == data.spread].assign(weight=weight))
     if not all(len(r) for r in rows):
         return None
-    return known_line(pandas.concat(rows), f"prioritise {metric}", "weight", data.column(value))
+    found = known_line(pandas.concat(rows), f"prioritise {metric}", "weight", data.column(value))
+    return found if found is not None and len(found.x) == len(WEIGHTS) else None
 
 
 # ---------------------------------------------------------------- selection and migration
@@ -317,6 +324,6 @@ def over_time(
     column = data.column(measure[0])
     found = [known_line(t[t.system == system], label, "minute", column) for label, system in wanted]
     series = [s for s in found if s]
-    if not series:
+    if len(series) < len(wanted):
         return
     yield Figure(f"fig{name}", title, "minutes of publishing", measure[1], series, stated, provenance)
