@@ -124,6 +124,8 @@ def steady(claim: Claim[Data]) -> Claim[pandas.DataFrame]:
         if ours == "unknown":
             text = ", ".join(f"{name}: {outcome}" for name, outcome in others.items())
             return Finding(None, text, "our settings do not decide it")
+        if others.empty:
+            return Finding(None, "", "no other setting decides it")
         changed = [f"{name}: {outcome}" for name, outcome in others.items() if outcome != ours]
         text = f"{ours} with ours; " + ("; ".join(changed) or f"{ours} with all {len(others)} others")
         return Finding(not changed, text)

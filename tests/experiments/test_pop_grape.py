@@ -121,6 +121,7 @@ def test_a_conclusion_hangs_on_a_setting_when_its_verdict_changes() -> None:
     assert "10 Mbit/s: fail" in claim.check(table).measured
     assert claim.check(table[table.outcome != "fail"]).holds is True
     assert claim.check(table.replace("pass", "unknown")).holds is None
+    assert claim.check(table[table.variant == "ours"]).holds is None  # compared with nothing
 
 
 @pytest.mark.parametrize(("ours", "shared"), [("planetlab", "planetlab-63"), ("cluster", "cluster-127")])
