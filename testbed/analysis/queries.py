@@ -28,7 +28,7 @@ from testbed.analysis.result import Analysis
 from testbed.analysis.sources.driver_records import read_on_driver
 from testbed.analysis.sources.jsonl import LOG_EVENT, read_jsonl
 from testbed.analysis.sources.pcap import read_facts
-from testbed.analysis.tables import clusters, large_deliveries, trees
+from testbed.analysis.tables import clusters, large_deliveries, rings, trees
 from testbed.analysis.tables.catalogue import ORDER, PROVENANCE, TABLES
 from testbed.analysis.tables.costs import PRICED, SUMS, costs, paid_by_type
 from testbed.analysis.tables.counted import BROKERS, seen_over_peers, summed_over_peers
@@ -61,7 +61,7 @@ def collected_from(query: Callable[[], DataFrame]) -> pd.DataFrame:
 
 
 NOTHING_PAID = pd.DataFrame(columns=["run", "window_s", "type", "leg", *SUMS])
-PLACED = (*trees.KINDS, clusters.KIND)
+PLACED = (*trees.KINDS, clusters.KIND, rings.KIND)
 
 
 def _first(counted: pd.DataFrame, run: str, kind: str | None = None) -> int:
@@ -209,17 +209,19 @@ class Queries:
         return paid_by_type(own, {run: brokers[run] for run in self.priced}, self.first_us, ended)
 
     def _trees(self, told: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        """What brokers and clients said of trees, handovers and clusters."""
-        names = ("trees", "tree_edges", "handovers", "clusters")
+        """What brokers and clients said of trees, handovers, clusters and rings."""
+        names = ("trees", "tree_edges", "handovers", "clusters", "ring_changes")
         frames: dict[str, list[pd.DataFrame]] = {name: [] for name in names}
         for run in self.runs:
             rows = told[told["run"] == run.key]
-            of_trees, moves, grouped = (rows[rows["kind"] == kind].to_dict("records") for kind in PLACED)
+            told_of = [rows[rows["kind"] == kind].to_dict("records") for kind in PLACED]
+            of_trees, moves, grouped, of_rings = told_of
             ends = trees.ends_of(self.rare[run.key], run.brokers)
             first, ended = self.first_us[run.key], self.timelines[run.key].ended_us
             shapes, edges = trees.trees(of_trees, ends, first, ended)
             made = {"trees": shapes, "tree_edges": edges, "handovers": trees.handovers(moves, first)}
             made["clusters"] = clusters.clusters(grouped, first)
+            made["ring_changes"] = rings.ring_changes(of_rings, first, ended)
             for name, frame in made.items():
                 frames[name].append(frame.assign(run=run.key))
         return {name: pd.concat(listed, ignore_index=True) for name, listed in frames.items()}

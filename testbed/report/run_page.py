@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from testbed.report import charts, exchanged
+from testbed.report import charts, exchanged, topic_trees
 from testbed.report.charts import Drawn, natural
 from testbed.report.fault_tables import expected_deliveries, fault_costs
 from testbed.report.html_table import Outcome, Prose, html_table
@@ -65,6 +65,7 @@ def run_body(run: RunData, above: str = "") -> str:
         Section("time", "Course of the run", course(run), "Timeline"),
         Section("faults", "What the faults cost", fault_costs(run), "Faults"),
         Section("exchanges", "Exchanges of overlay links", exchanges(run), "Exchanges"),
+        Section("trees", "Topic trees", trees(run), "Trees"),
         Section("overhead", "Overhead: the log and the wire", overhead(run), "Overhead"),
         Section("load", "Load of the brokers", load(run), "Load"),
         Section("links", "Links, ranked by bytes", links(run), "Links"),
@@ -237,6 +238,34 @@ def exchanges(run: RunData) -> str:
         pictures += shown(exchanged.costs(paid), run, wide=True)
     in_time = html_table(exchanged.course(table), "Exchanges in order of time", exchanged.COLUMNS)
     return f'<div class="figures">{pictures}</div>{in_time}'
+
+
+def trees(run: RunData) -> str:
+    """Of each topic its tree and its ring, one of them open; below them what holds for all."""
+    shapes, edges = run.table("trees"), run.table("tree_edges")
+    if shapes is None or edges is None:
+        return ""
+    changes, distribution, sent = (
+        run.table(name) for name in ("ring_changes", "hop_distribution", "purposes")
+    )
+    relays = topic_trees.relays(distribution) if distribution is not None else None
+    kept = topic_trees.maintenance(sent) if sent is not None else None
+    parts = [
+        _topic(run, tree, changes, at == 0) for at, tree in enumerate(topic_trees.trees_of(shapes, edges))
+    ]
+    parts += [f'<div class="figures">{shown(relays, run)}</div>'] if relays is not None else []
+    parts += [shown(kept, run, wide=True)] if kept is not None else []
+    return "".join(parts)
+
+
+def _topic(run: RunData, tree: topic_trees.Tree, changes: pandas.DataFrame | None, is_open: bool) -> str:
+    pictures = shown(topic_trees.tree_picture(tree), run)
+    ring = topic_trees.ring_of(changes, tree.plane) if changes is not None else {}
+    pictures += shown(topic_trees.ring_picture(tree, ring), run) if ring else ""
+    said = f"{escape(tree.name)}: {len(tree.brokers)} brokers, root {escape(tree.root)}"
+    opened = " open" if is_open else ""
+    summary = f"<summary>{said}</summary>"
+    return f'<details name="topic"{opened}>{summary}<div class="figures">{pictures}</div></details>'
 
 
 def overhead(run: RunData) -> str:

@@ -22,12 +22,13 @@ class SilentHost:
         self.now_us = 0
         self.random = Random(0)
         self.demands: list[Mapping[str, str]] = []
+        self.events: list[LogEvent] = []
 
     def send(self, peer: str, body: Body, request: int = 0) -> None:
         raise AssertionError(f"{body} to {peer}")
 
     def log(self, event: LogEvent) -> None:
-        raise AssertionError(event)
+        self.events.append(event)
 
     def rtt_us(self, peer: str) -> int | None:
         return None
@@ -62,6 +63,7 @@ def test_it_answers_as_the_computed_tables_do_and_wants_what_they_name() -> None
         assert ring.next_hop(key) == computed.next_hop("B3", key)
     wanted = ring.wanted()
     assert host.demands == [wanted]
+    assert [event.detail for event in host.events] == ["joined"]
     assert set(wanted) == {member.broker for member in computed.tables("B3").known()}
     assert set(wanted.values()) == {"leaf", "finger"}
     assert ring.settled

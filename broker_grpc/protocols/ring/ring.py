@@ -21,17 +21,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-import msgspec
-
 from broker_grpc.errors import ProtocolError
 from broker_grpc.protocols.ring.absent import Lost
 from broker_grpc.protocols.ring.fitting import Fitting, remove
 from broker_grpc.protocols.ring.floods import Floods
 from broker_grpc.protocols.ring.geometry import geometry_of
 from broker_grpc.protocols.ring.identifiers import Member, clockwise, id_of
-from broker_grpc.protocols.ring.kinds import RING_CHANGED
 from broker_grpc.protocols.ring.messages import checked, checked_path, packed, unpacked
 from broker_grpc.protocols.ring.probes import Probes
+from broker_grpc.protocols.ring.record import changed
 from broker_grpc.protocols.ring.settings import RingSettings
 from broker_grpc.protocols.ring.substrate import RingHost, RingListener
 from broker_grpc.protocols.ring.tables import Tables
@@ -503,11 +501,4 @@ class Ring:
         return known.broker if known is not None else None
 
     def _log(self, broker: str, detail: str) -> None:
-        around = {
-            "plane": self.plane,
-            "id": f"{self.me.id:016x}",
-            "predecessor": self.tables.predecessor.broker,
-            "successor": self.tables.successor.broker,
-        }
-        content = msgspec.json.encode(around).decode()
-        self._host.log(LogEvent(kind=RING_CHANGED, peer=broker, detail=detail, content=content))
+        self._host.log(changed(self.tables, self.plane, broker, detail))

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from broker_grpc.protocols.ring.converged import Converged, Rtt
 from broker_grpc.protocols.ring.identifiers import Member, id_of
+from broker_grpc.protocols.ring.record import changed
 from broker_grpc.protocols.ring.settings import RingSettings
 from broker_grpc.protocols.ring.substrate import RingHost, RingListener
 from broker_grpc.protocols.ring.tables import Tables
@@ -58,6 +59,7 @@ class StaticRing:
 
     def join(self, now_us: int, seeds: Collection[str]) -> None:
         """The seeds are of no use: all members are known."""
+        self._host.log(changed(self.tables, self.plane, "", "joined"))
         self._host.demand(self.plane, self.wanted())
         self._moved()
 

@@ -15,6 +15,7 @@ from testbed.analysis.tables import (
     overhead,
     purposes,
     reconfigurations,
+    rings,
     trees,
     wire,
 )
@@ -34,6 +35,7 @@ TABLES: dict[str, dict[str, str]] = {
     "overhead": overhead.COLUMNS,
     "link_messages": overhead.LINK_COLUMNS,
     "purposes": purposes.COLUMNS,
+    "ring_changes": rings.COLUMNS,
     "trees": trees.COLUMNS,
     "tree_edges": trees.EDGE_COLUMNS,
     "handovers": trees.HANDOVER_COLUMNS,
@@ -59,6 +61,7 @@ ORDER: dict[str, list[str]] = {
     "overhead": [],  # sorted by its own rules: data, control, sums
     "link_messages": ["source", "target", "type"],
     "purposes": ["broker", "window_s", "link", "purpose"],
+    "ring_changes": ["time_s", "broker", "change", "peer"],
     "trees": ["plane", "topic", "time_s"],
     "tree_edges": ["plane", "topic", "parent", "child"],
     "handovers": ["time_s", "client"],
