@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
+import pandas
+
 from experiments.shadow_tco import sensitivity
 from experiments.shadow_tco.claims import computed, deployed
-from experiments.shadow_tco.claims.rounds import Data
+from experiments.shadow_tco.claims.rounds import data_of
 from experiments.shadow_tco.deployed_figures import deployed_figures
 from experiments.shadow_tco.deployment import Churned
 from experiments.shadow_tco.figures import all_figures
@@ -42,16 +44,20 @@ def one_law(ask: Ask[Instance], found: Found, setting: Setting) -> Case:
     law = setting.popularity
     claims = computed.of_law(law)
     size = f"{setting.nodes} nodes, {setting.topics} topics, {setting.rounds} rounds"
-    provenance = f"{size}, {law}, seed {ask.seeds[0]}"
-    rounds, degrees = (found.table(name) for name in ("rounds", "degrees"))
-    if not len(rounds) or law not in set(rounds.popularity):
+    provenance = f"{size}, {law}"
+    rounds, degrees, scratch = (of_law(found.table(name), law) for name in ("rounds", "degrees", "scratch"))
+    if not len(rounds):
         return Case(claims, None, provenance, rests_on=(law,))
-    rounds, degrees = rounds[rounds.popularity == law], degrees[degrees.popularity == law]
-    drawn = all_figures(rounds, degrees, provenance)
+    data = data_of(rounds, degrees, scratch, setting.nodes, ask.request.scale == "full")
+    provenance = f"{provenance}, {len(data.seeds)} seed(s)"
+    drawn = all_figures(data, provenance)
     if law != "uniform":
         drawn = (replace(figure, id=f"{figure.id}-{law}") for figure in drawn)
-    data = Data(rounds, degrees, setting.nodes, ask.request.scale == "full")
     return Case(claims, data, provenance, drawn)
+
+
+def of_law(table: pandas.DataFrame, law: str) -> pandas.DataFrame:
+    return table[table.popularity == law] if len(table) else table
 
 
 def as_deployed(ask: Ask[Churned], found: Found) -> Sequence[Case]:
@@ -69,7 +75,7 @@ STUDY = Study(
     [
         Part(
             SCALES, ("2", "3", "4", "5", "6", "7", "8"), law_points, laws,
-            extra=lambda ask: {"setting": asdict(ask.size.setting), "low_oda_every": ask.size.low_every},
+            extra=lambda ask: {"setting": asdict(ask.size.setting), "beside_every": ask.size.low_every},
             effort=Effort(retries=1, timeout_s=6 * 3600),
         ),
         Part(

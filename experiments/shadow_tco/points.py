@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import pandas
-
 from experiments.shadow_tco.deployment import Churned, plan_of
-from experiments.shadow_tco.rounds import play
 from experiments.shadow_tco.systems import DEPLOYED, MAINTAINED
-from experiments.shadow_tco.varied_repairs import vary_repair
-from experiments.shadow_tco.varied_ties import vary_tie
 from experiments.shadow_tco.workload import Popularity, Setting
 from testbed.reproduction.collect import Groups
 from testbed.reproduction.point import Point, computed, run_of_plan
 from testbed.reproduction.study import Ask, Scale
 
 POPULARITIES: tuple[Popularity, ...] = ("uniform", "zipf", "exponential")
-SOURCES = (
-    "broker_grpc.protocols.topicconnected",
-    *(f"experiments.shadow_tco.{name}" for name in ("rounds", "systems", "workload")),
-)
-VARIED = (*SOURCES, *(f"experiments.shadow_tco.{name}" for name in ("varied_repairs", "varied_ties")))
-Report = Callable[[str], None]
-Tables = dict[str, pandas.DataFrame]
+HERE = "experiments.shadow_tco"
+COMPUTING = tuple(  # all that an overlay hangs on: the running system beside it may change
+    f"broker_grpc.protocols.topicconnected.{name}"
+    for name in ("backups", "buckets", "components", "counting", "defaults", "lowedges", "lowoda", "naive",
+                 "overlay", "repair", "shadow")
+)  # fmt: skip
+SOURCES = (*COMPUTING, *(f"{HERE}.{name}" for name in ("rounds", "systems", "workload")))
+SCRATCH = (*SOURCES, f"{HERE}.scratch")
+VARIED = (*SOURCES, f"{HERE}.varied_repairs", f"{HERE}.varied_ties")
 
 
 # ---------------------------------------------------------------- computed: section VI
@@ -34,38 +31,54 @@ Tables = dict[str, pandas.DataFrame]
 
 @dataclass(frozen=True)
 class Instance:
-    """The size of section VI that is computed, and how often LOW-ODA is built from scratch."""
+    """The size of section VI that is computed. LOW-ODA is built at every round, `stretch` rounds in a point,
+    and at every `low_every`-th beside the other systems."""
 
     setting: Setting
     low_every: int
+    stretch: int
 
 
 SCALES = {
     "smoke": Scale(
-        Instance(Setting(nodes=150, topics=30, smallest=3, largest=15, rounds=60), 10), more_seeds=False
+        Instance(Setting(nodes=150, topics=30, smallest=3, largest=15, rounds=60), 10, 60), more_seeds=False
     ),
-    "full": Scale(Instance(Setting(), 50), more_seeds=False),
+    "full": Scale(Instance(Setting(), 50, 50), seeds=5),
 }
-
-
-def law(report: Report, setting: dict[str, Any], seed: int, systems: list[str], low_every: int) -> Tables:
-    rounds, degrees = play(Setting(**setting), seed, systems, low_every, report)
-    return {"rounds": rounds, "degrees": degrees}
 
 
 def law_point(setting: Setting, seed: int, systems: Sequence[str], low_every: int) -> Point:
     arguments = {"setting": asdict(setting), "systems": list(systems), "low_every": low_every}
     chosen = setting.popularity
     labels = {"popularity": chosen, "seed": seed}
-    return computed("laws", chosen, f"{__name__}:law", arguments, seed, labels, SOURCES, chosen)
+    name = f"{chosen}-{seed}"
+    return computed("laws", name, f"{HERE}.computations:law", arguments, seed, labels, SOURCES, name)
+
+
+def scratch_point(setting: Setting, seed: int, first: int, last: int) -> Point:
+    arguments = {"setting": asdict(setting), "first": first, "last": last}
+    chosen = setting.popularity
+    labels = {"popularity": chosen, "seed": seed, "first": first}
+    name = f"{chosen}-{seed}-{first}"
+    function = f"{HERE}.computations:scratch"
+    return computed("scratch", name, function, arguments, seed, labels, SCRATCH, f"LOW-ODA {name}")
 
 
 def law_points(ask: Ask[Instance]) -> Groups:
-    """A point per law of popularity, each a group of its own: laws are not compared with each other."""
+    """A group per law of popularity, as laws are not compared with each other: what is compared with each
+    other side by side first, then LOW-ODA at every round, a seed after the other."""
     size = ask.size
     settings = [replace(size.setting, popularity=law) for law in POPULARITIES]
-    return {
+    beside = {
         one.popularity: [law_point(one, seed, MAINTAINED, size.low_every) for seed in ask.seeds]
+        for one in settings
+    }
+    return beside | {
+        f"{one.popularity}, from scratch": [
+            scratch_point(one, seed, first, min(first + size.stretch - 1, one.rounds))
+            for seed in ask.seeds
+            for first in range(1, one.rounds + 1, size.stretch)
+        ]
         for one in settings
     }
 
@@ -94,17 +107,9 @@ def run_point(size: Churned, engine: str, system: str, seed: int) -> Point:
 # ---------------------------------------------------------------- varied: what the paper leaves open
 
 
-def tie(report: Report, setting: dict[str, Any], seed: int, rule: str) -> Tables:
-    return {"ties": vary_tie(rule, Setting(**setting), seed)}
-
-
-def repair(report: Report, setting: dict[str, Any], seed: int, variant: list[Any]) -> Tables:
-    return {"repairs": vary_repair(variant, Setting(**setting), seed)}
-
-
 def tie_point(setting: Setting, seed: int, rule: str) -> Point:
     arguments = {"setting": asdict(setting), "rule": rule}
-    return computed("ties", slug(rule), f"{__name__}:tie", arguments, seed, {"ties": rule}, VARIED)
+    return computed("ties", slug(rule), f"{HERE}.computations:tie", arguments, seed, {"ties": rule}, VARIED)
 
 
 def repair_point(setting: Setting, seed: int, variant: Sequence[Any]) -> Point:
@@ -112,7 +117,7 @@ def repair_point(setting: Setting, seed: int, variant: Sequence[Any]) -> Point:
     of, name, backups, _, coverage = variant
     labels = {"of": of, "variant": name, "backups": backups, "lambda": coverage}
     words = slug(*map(str, variant))
-    return computed("repairs", words, f"{__name__}:repair", arguments, seed, labels, VARIED)
+    return computed("repairs", words, f"{HERE}.computations:repair", arguments, seed, labels, VARIED)
 
 
 def slug(*words: str) -> str:

@@ -40,13 +40,13 @@ SECONDS = Reading(
 READINGS = (EXPONENT, SCALE, LAW, TIES, WEIGHTS, REPAIR, SECONDS)
 
 DEGREES = ("S6", "S7", "S8", "S9", "S10", "S11", "S12", "S22", "S23", "S24", "S25", "S26", "S27")
-TIMES = ("S13", "S14", "S15", "S16", "S30")
-LINKS = ("S18", "S19", "S20", "S21", "S28", "S29")
+TIMES = ("S13", "S14", "S15", "S16", "S30", "S31", "S32", "S33")
+LINKS = ("S18", "S19", "S20", "S21", "S28", "S29", "S34", "S35", "S36")
 RESTING = {  # reading -> claims, also of the two other laws
     EXPONENT.id: ("S1", "S2", "S3", "S4", "S5", "S17", *DEGREES, *TIMES, *LINKS),
     LAW.id: ("S17", *DEGREES, *TIMES, *LINKS),
-    TIES.id: ("S18", "S19", "S28", "S29"),
+    TIES.id: ("S28", "S29", "S34", "S35", "S36"),
     WEIGHTS.id: ("S2", "S3", "S4", "S5", "S6", "S7", "S8", "S17", "S25"),
-    REPAIR.id: ("S6", "S7", "S8", "S9", "S10", "S11", "S12", "S20", "S21", "S23", "S25", "S26"),
+    REPAIR.id: ("S6", "S7", "S8", "S9", "S10", "S11", "S12", "S18", "S19", "S20", "S21", "S23", "S25", "S26"),
     SECONDS.id: TIMES,
 }

@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas
 
+from broker_grpc.protocols.topicconnected.defaults import RHO
 from broker_grpc.protocols.topicconnected.lowedges import LowEdges, later_nodes
 from broker_grpc.protocols.topicconnected.lowoda import low_oda
 from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
-from broker_grpc.protocols.topicconnected.settings import RHO
 from experiments.shadow_tco.rounds import update
 from experiments.shadow_tco.workload import Churn, Setting, churn, initial
 

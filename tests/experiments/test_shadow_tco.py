@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import itertools
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pandas
 import pytest
 
+from broker_grpc.protocols.topicconnected.naive import NaiveMaintenance
 from experiments.shadow_tco.claims.computed import CLAIMS
-from experiments.shadow_tco.claims.rounds import Data
+from experiments.shadow_tco.claims.rounds import data_of
 from experiments.shadow_tco.paper import STUDY
-from experiments.shadow_tco.points import law_point
+from experiments.shadow_tco.points import COMPUTING, law_point
 from experiments.shadow_tco.rounds import play
+from experiments.shadow_tco.scratch import stretch
 from experiments.shadow_tco.workload import Setting, churn, draw_topics, initial, subscription_size
 from testbed.reproduction.claim import judge
 from testbed.reproduction.reproduce import reproduce
 from testbed.reproduction.request import Request
+from testbed.reproduction.verdict import Verdict
 from testbed.sweep.point import Done
 from testbed.sweep.run import SweepResult
 from testbed.sweep.wanted import Wanted
@@ -28,9 +35,27 @@ SMALL = Setting(nodes=40, topics=12, smallest=2, largest=6, rounds=12)
 SYSTEMS = ["shadow-pd-1", "shadow-pd-2", "shadow-pd-3", "shadow-pd-4", "shadow-greedy", "naive"]
 
 
+NONE = pandas.DataFrame()
+
+
+def quiet(line: str) -> None:
+    pass
+
+
 @pytest.fixture(scope="module")
 def tables() -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    return play(SMALL, 1, SYSTEMS, 3, lambda line: None)
+    return play(SMALL, 1, SYSTEMS, 3, quiet)
+
+
+@pytest.fixture(scope="module")
+def scratch() -> pandas.DataFrame:
+    return stretch(SMALL, 1, 1, SMALL.rounds, quiet)
+
+
+def judged(
+    rounds: pandas.DataFrame, degrees: pandas.DataFrame, scratch: pandas.DataFrame, full: bool = False
+) -> dict[str, Verdict]:
+    return {v.claim: v for v in judge(CLAIMS, data_of(rounds, degrees, scratch, SMALL.nodes, full), "")}
 
 
 def test_the_same_seed_gives_the_same_overlays(tables: tuple[pandas.DataFrame, pandas.DataFrame]) -> None:
@@ -46,22 +71,107 @@ def test_a_round_row_counts_the_links_it_changed(tables: tuple[pandas.DataFrame,
     assert ((ours.edges_before + ours.edges_added - ours.edges_removed) == ours.edges).all()
 
 
+def test_stretches_of_low_oda_are_the_rounds_that_the_others_see(
+    tables: tuple[pandas.DataFrame, pandas.DataFrame], scratch: pandas.DataFrame
+) -> None:
+    """Built in pieces and in one go, beside the other systems and apart: the same overlays."""
+    timeless = [c for c in scratch.columns if c != "seconds"]
+    pieces = [stretch(SMALL, 1, first, last, quiet) for first, last in ((1, 5), (6, 6), (7, 12))]
+    pandas.testing.assert_frame_equal(pandas.concat(pieces, ignore_index=True)[timeless], scratch[timeless])
+    beside = tables[0][(tables[0].system == "low-oda") & (tables[0]["round"] > 0)]
+    same = ["round", "kind", "nodes", "edges", "max_degree", "average_degree", "disconnected"]
+    apart = scratch[scratch["round"].isin(beside["round"])]
+    assert beside["round"].to_list() == [3, 6, 9, 12]
+    assert beside[same].to_numpy().tolist() == apart[same].to_numpy().tolist()
+    naive = tables[0][(tables[0].system == "naive") & (tables[0]["round"] > 0)]
+    assert scratch[["kind", "subscription_size"]].to_numpy().tolist() == (
+        naive[["kind", "subscription_size"]].to_numpy().tolist()
+    )
+
+
 def test_missing_data_makes_a_claim_unknown_never_pass(
     tables: tuple[pandas.DataFrame, pandas.DataFrame],
 ) -> None:
     rounds, degrees = tables
-    without = rounds[rounds.system != "low-oda"]
-    verdicts = {v.claim: v for v in judge(CLAIMS, Data(without, degrees, 40, False), "")}
+    verdicts = judged(rounds[rounds.system != "low-oda"], degrees, NONE)
     assert verdicts["S9"].outcome != "pass"
-    assert verdicts["S18"].outcome != "pass"
+    assert verdicts["S34"].outcome == "unknown"
+    assert (verdicts["S0"].outcome, verdicts["S0"].reason) == ("unknown", "rounds are missing of low-oda")
+
+
+@pytest.mark.parametrize("broken", ["naive", "shadow-greedy", "low-oda beside", "low-oda at every round"])
+def test_one_disconnected_topic_of_any_overlay_fails_the_invariant(
+    tables: tuple[pandas.DataFrame, pandas.DataFrame], scratch: pandas.DataFrame, broken: str
+) -> None:
+    rounds, degrees = (frame.copy() for frame in tables)
+    scratch = scratch.copy()
+    assert judged(rounds, degrees, scratch)["S0"].outcome == "pass"
+    if broken == "low-oda at every round":
+        scratch.loc[scratch["round"] == 5, "disconnected"] = 1
+    else:
+        rounds.loc[(rounds.system == broken.split()[0]) & (rounds["round"] == 6), "disconnected"] = 1
+    found = judged(rounds, degrees, scratch)["S0"]
+    assert (found.outcome, found.measured.split(" in ")[0]) == ("fail", "1 disconnected topics")
+
+
+def test_a_repair_that_forgets_a_link_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count is made by a walk of its own over the overlay, not by what repairs it."""
+
+    def lazy(self: NaiveMaintenance, node: int, topics: Iterable[int]) -> list[Any]:
+        self.overlay.add_node(node, topics)
+        return []
+
+    monkeypatch.setattr(NaiveMaintenance, "join", lazy)
+    rounds, _ = play(SMALL, 1, ["naive", "shadow-pd-3"], 3, quiet)
+    bad = rounds.groupby("system").disconnected.sum()
+    assert bad["naive"] > 0
+    assert bad["shadow-pd-3"] == bad["low-oda"] == 0
 
 
 def test_a_claim_can_fail(tables: tuple[pandas.DataFrame, pandas.DataFrame]) -> None:
     rounds, degrees = tables
     worse = rounds.copy()
     worse.loc[worse.system == "shadow-pd-3", "average_degree"] += 10
-    verdicts = {v.claim: v.outcome for v in judge(CLAIMS, Data(worse, degrees, 40, False), "")}
-    assert verdicts["S10"] == "fail"
+    assert judged(worse, degrees, NONE)["S10"].outcome == "fail"
+
+
+def timed_rounds(naive_leave: float, worst: float, seeds: int = 2) -> pandas.DataFrame:
+    """LOW-ODA takes a second."""
+    rows = [
+        {"seed": seed, "round": k, "system": system, "kind": kind, "seconds": seconds}
+        for seed in range(1, seeds + 1)
+        for k, (system, kind, seconds) in enumerate(
+            [("low-oda", "join", 1.0), ("naive", "join", 0.00043), ("naive", "leave", naive_leave),
+             ("naive", "leave", 2 * naive_leave - worst), ("naive", "leave", worst),
+             ("shadow-pd-3", "join", 0.00014), ("shadow-pd-3", "leave", 0.0178)], start=1)
+    ]  # fmt: skip
+    return pandas.DataFrame(rows)
+
+
+def test_stated_ratios_are_judged_on_both_sides_with_their_deviation() -> None:
+    as_stated = judged(timed_rounds(0.14, 0.616), NONE, NONE, full=True)
+    assert {as_stated[c].outcome for c in ("S13", "S14", "S15", "S16", "S30", "S32", "S33")} == {"pass"}
+    assert as_stated["S30"].measured == "61.6 % of LOW-ODA's (61.6 to 61.6, 2 seeds), +0 %"
+    cheap = judged(timed_rounds(0.02, 0.03), NONE, NONE, full=True)
+    assert [cheap[c].outcome for c in ("S16", "S30", "S32", "S31")] == ["fail", "fail", "fail", "pass"]
+    assert cheap["S32"].measured.endswith("-86 %")
+    dear = judged(timed_rounds(0.4, 1.5), NONE, NONE, full=True)
+    assert [dear[c].outcome for c in ("S16", "S30", "S32", "S31")] == ["fail", "fail", "fail", "pass"]
+    assert judged(timed_rounds(2.0, 2.0), NONE, NONE, full=True)["S31"].outcome == "fail"
+    small = judged(timed_rounds(0.14, 0.616), NONE, NONE)
+    assert {small[c].outcome for c in ("S13", "S14", "S15", "S16", "S30", "S32", "S33")} == {"unknown"}
+
+
+def test_the_code_of_a_point_names_all_that_its_overlays_hang_on() -> None:
+    """Every module of the protocol that a named one imports is named, and the running system is not."""
+    package = "broker_grpc.protocols.topicconnected"
+    for name in COMPUTING:
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        tree = ast.parse(Path(str(spec.origin)).read_text())
+        found = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
+        assert {m for m in found if m.startswith(package)} <= set(COMPUTING)
+    assert f"{package}.coordinator" not in COMPUTING
 
 
 def test_subscription_sizes_follow_a_power_law() -> None:
@@ -118,13 +228,16 @@ def test_the_claims_about_a_law_that_failed_are_unknown_and_its_old_figures_go(
     """Two laws are there, the third failed; what an earlier reproduction drew of it is taken away."""
 
     def some(sweep: Path, wanted: list[Wanted], *_: object) -> SweepResult:
-        done = {law: Done(law, 0, "tables", "", 1.0) for law in ("uniform", "exponential")}
-        for law in done:
-            folder = sweep / "points" / law / "tables"
+        if sweep.name == "scratch":
+            return SweepResult(sweep, {}, {}, 0, [])
+        done = {f"{law}-1": Done(f"{law}-1", 0, "tables", "", 1.0) for law in ("uniform", "exponential")}
+        for name in done:
+            folder = sweep / "points" / name / "tables"
             folder.mkdir(parents=True)
             for kind, table in zip(("rounds", "degrees"), tables, strict=True):
+                law = name.removesuffix("-1")
                 table.assign(popularity=law).to_parquet(folder / f"{kind}.parquet", index=False)
-        return SweepResult(sweep, done, {"zipf": Done("zipf", 1, "", "out of memory", 1.0)}, 0, [])
+        return SweepResult(sweep, done, {"zipf-1": Done("zipf-1", 1, "", "out of memory", 1.0)}, 0, [])
 
     monkeypatch.setattr("testbed.reproduction.workshop.run_wanted", some)
     drawn = tmp_path / "shadow_tco" / "smoke" / "figures"
@@ -138,9 +251,9 @@ def test_the_claims_about_a_law_that_failed_are_unknown_and_its_old_figures_go(
     zipf = [v for claim, v in verdicts.items() if claim.endswith("-zipf")]
     assert {v.outcome for v in zipf} == {"unknown"}
     assert all("rests on what failed: zipf" in v.reason for v in zipf)
-    assert request.failed == ["laws/zipf"]
-    log = drawn.parent / "runs" / "laws" / "points" / "zipf" / "log.txt"
-    assert said[-1] == f"laws/zipf failed: out of memory\n  log: {log}"
+    assert request.failed == ["laws/zipf-1"]
+    log = drawn.parent / "runs" / "laws" / "points" / "zipf-1" / "log.txt"
+    assert said[-1] == f"laws/zipf-1 failed: out of memory\n  log: {log}"
     assert (drawn / "fig2.svg").read_text() == "old"  # it was not asked for
     assert (drawn / "fig6.svg").read_text() != "old"
     assert not (drawn / "fig6-zipf.svg").exists()

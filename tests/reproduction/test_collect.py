@@ -28,7 +28,7 @@ from testbed.sweep.computation import Computation
 from testbed.sweep.point import Done, Task
 from testbed.sweep.wanted import Wanted
 
-FUNCTION = "experiments.shadow_tco.points:law"  # never called here
+FUNCTION = "experiments.shadow_tco.computations:law"  # never called here
 
 
 def point(system: str, seed: int, **settings: float) -> Point:

@@ -17,7 +17,7 @@ from testbed.sweep.tables import computed
 from testbed.sweep.tasks import attempt, how_it_ended, last_words
 from testbed.sweep.wanted import Wanted
 
-LAW = "experiments.shadow_tco.points:law"
+LAW = "experiments.shadow_tco.computations:law"
 SETTING = {"nodes": 12, "topics": 4, "smallest": 1, "largest": 2, "rounds": 2}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,13 @@ def components(overlay: Overlay[Any, Any], topic: int) -> list[int]:
 
 def is_topic_connected(overlay: Overlay[Any, Any], topics: int | None = None) -> bool:
     """For every topic (of the mask), at most one component."""
+    return next(disconnected(overlay, topics), None) is None
+
+
+def disconnected(overlay: Overlay[Any, Any], topics: int | None = None) -> Iterator[int]:
+    """Those topics (of the mask) that have more than one component."""
     chosen = range(len(overlay.subscribers)) if topics is None else bits(topics)
-    return all(_is_connected(overlay, t) for t in chosen)
+    return (t for t in chosen if not _is_connected(overlay, t))
 
 
 def _is_connected(overlay: Overlay[Any, Any], topic: int) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from broker_grpc.protocols.topicconnected.defaults import RHO
 from broker_grpc.protocols.topicconnected.lowedges import LowEdges, later_nodes
 from broker_grpc.protocols.topicconnected.overlay import N, Overlay, T, bits
-from broker_grpc.protocols.topicconnected.settings import RHO
 
 
 def low_oda(interests: Mapping[N, Any], rho: float = RHO) -> Overlay[N, T]:

@@ -13,11 +13,12 @@ from typing import Protocol
 import msgspec
 
 from broker_grpc.protocols.topicconnected.backups import BuildBackups, build_by_primal_dual, build_greedily
+from broker_grpc.protocols.topicconnected.defaults import RHO
 from broker_grpc.protocols.topicconnected.lowoda import connect, low_oda
 from broker_grpc.protocols.topicconnected.naive import NaiveMaintenance
 from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
 from broker_grpc.protocols.topicconnected.repair import Edge, mend
-from broker_grpc.protocols.topicconnected.settings import RHO, CoordinatorSettings
+from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings
 from broker_grpc.protocols.topicconnected.shadow import ShadowMaintenance
 
 Link = tuple[str, str]  # two brokers, the smaller id first

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from broker_grpc.protocols.topicconnected.defaults import RHO
 from broker_grpc.protocols.topicconnected.overlay import Overlay
 from broker_grpc.protocols.topicconnected.repair import Edge, attach, mend
-from broker_grpc.protocols.topicconnected.settings import RHO
 
 
 class NaiveMaintenance:

@@ -8,9 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_grpc.core.parameters import Microseconds
-
-RHO = 3.0  # section VI, after Onus and Richa
-COVERAGE = 3  # lambda, section V-G
+from broker_grpc.protocols.topicconnected.defaults import COVERAGE, RHO
 
 
 class TopicBrokerSettings(msgspec.Struct, forbid_unknown_fields=True):

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 from broker_grpc.protocols.topicconnected.backups import BuildBackups, PrimaryBackup, build_by_primal_dual
+from broker_grpc.protocols.topicconnected.defaults import COVERAGE, RHO
 from broker_grpc.protocols.topicconnected.overlay import Overlay, bits
 from broker_grpc.protocols.topicconnected.repair import Edge, attach, mend
-from broker_grpc.protocols.topicconnected.settings import COVERAGE, RHO
 
 
 class ShadowMaintenance:
