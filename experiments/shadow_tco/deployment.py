@@ -4,13 +4,18 @@ The paper never did this, so the numbers are ours: hosts on a star with a few mi
 broker per host, one subscriber per broker to all of its topics, and a few publishers at brokers that
 stay. Every `period` one broker is killed (noticed by its missing heartbeats), leaves with a farewell,
 or joins. All three maintenance algorithms see the same churn.
+
+In simulated and in virtual time computing takes none. `charged` says what the coordinator's takes instead:
+nothing, what ours takes at this size (measured, `computing.py`), or what the paper states for 2,000 nodes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from random import Random
+from typing import Any
 
 from experiments.shadow_tco.workload import Setting, initial
 from testbed.topology.plan import (
@@ -46,21 +51,45 @@ class Churned:
     publish_every_us: int = 200_000
     heartbeat_us: int = 500_000
     heartbeat_timeout_us: int = 1_500_000
+    smallest: int = 3  # topics of a broker
+    largest: int = 8
+    per_host: int = 1  # brokers
+    charged: str = "none"  # a key of CHARGED
+
+    def said(self) -> dict[str, Any]:
+        """The settings of a point: later ones only where they differ, so that older rows stay its."""
+        added = ("smallest", "largest", "per_host", "charged")
+        return {k: v for k, v in asdict(self).items() if k not in added or v != getattr(Churned, k)}
 
 
-SMOKE = Churned(brokers=8, spare=2, topics=8, publishers=2, rounds=6)
-FULL = Churned()
+Takes = tuple[int, int]  # us of a join, of a leave
+# Measured: CPU time by `computing.py`, rounded; in the table `computing` of results/shadow_tco/full-larger.
+CHARGED: dict[str, Callable[[int], dict[str, Takes]]] = {
+    "none": lambda brokers: {},
+    "measured": lambda brokers: MEASURED[brokers],
+    "stated": lambda brokers: STATED,
+}
+MEASURED: dict[int, dict[str, Takes]] = {
+    12: {"low-oda": (550, 490), "naive": (48, 160), "shadow": (200, 130)},
+    100: {"low-oda": (7_000, 7_000), "naive": (150, 400), "shadow": (180, 200)},
+    500: {"low-oda": (64_000, 64_000), "naive": (350, 900), "shadow": (220, 500)},
+}
+STATED: dict[str, Takes] = {  # section VI-C
+    "low-oda": (18_760_000, 18_760_000), "naive": (7_930, 2_575_000), "shadow": (2_690, 333_000),
+}  # fmt: skip
 
 
 def plan_of(size: Churned, maintenance: str, seed: int) -> Plan:
     random = Random(f"{seed}/deployment")
     everybody = size.brokers + size.spare
-    drawn = initial(Setting(nodes=everybody, topics=size.topics, smallest=3, largest=8), random)
+    sizes = Setting(nodes=everybody, topics=size.topics, smallest=size.smallest, largest=size.largest)
+    drawn = initial(sizes, random)
     interests = {f"B{v + 1}": [f"t{t}" for t in topics] for v, topics in drawn.items()}
     names = list(interests)
-    nodes, wires = star(everybody + 1, random)
+    hosts = -(-everybody // size.per_host)
+    nodes, wires = star(hosts + 1, random)
     sources = publishers(size, interests)
-    subscribers = [subscriber(name, at, interests[name]) for at, name in enumerate(names)]
+    subscribers = [subscriber(size, name, at, interests[name]) for at, name in enumerate(names)]
     present = names[: size.brokers]
     events = churn(size, names, {client.broker for client in sources}, random)
     brokers = [broker(size, name, at, interests[name]) for at, name in enumerate(names)]
@@ -79,7 +108,7 @@ def plan_of(size: Churned, maintenance: str, seed: int) -> Plan:
         ],
         events=events,
         capture=Capture(nodes=["h0", "h1"]),
-        probes=Probes(pairs=[("h1", "h2"), ("h0", f"h{everybody}")]),
+        probes=Probes(pairs=[("h1", "h2"), ("h0", f"h{hosts}")]),
         sample_every_us=0,
     )
 
@@ -92,12 +121,20 @@ def star(hosts: int, random: Random) -> tuple[list[Node], list[Link]]:
 
 
 def coordinator(size: Churned, maintenance: str, seed: int) -> Broker:
-    chosen = {
+    chosen: dict[str, Any] = {
         "name": "coordinator",
         "maintenance": maintenance,
         "heartbeat_timeout_us": size.heartbeat_timeout_us,
     }
+    takes = CHARGED[size.charged](size.brokers).get(maintenance)
+    if takes is not None:
+        chosen |= {"join_takes_us": takes[0], "leave_takes_us": takes[1]}
     return Broker(COORDINATOR, "h0", "10.0.0.1", 5000, algorithm=chosen, seed=seed)
+
+
+def host(size: Churned, at: int) -> int:
+    """Of the broker with this number; the coordinator has one of its own."""
+    return at // size.per_host + 1
 
 
 def broker(size: Churned, name: str, at: int, topics: list[str]) -> Broker:
@@ -107,13 +144,16 @@ def broker(size: Churned, name: str, at: int, topics: list[str]) -> Broker:
         "topics": topics,
         "heartbeat_interval_us": size.heartbeat_us,
     }
-    address = f"10.0.{(at + 1) // 200}.{(at + 1) % 200 + 1}"
-    return Broker(name, f"h{at + 1}", address, 5000, algorithm=chosen, on_crash="continue", seed=at)
+    number = host(size, at)
+    address, port = f"10.0.{number // 200}.{number % 200 + 1}", 5000 + at % size.per_host
+    return Broker(name, f"h{number}", address, port, algorithm=chosen, on_crash="continue", seed=at)
 
 
-def subscriber(name: str, at: int, topics: list[str]) -> Client:
+def subscriber(size: Churned, name: str, at: int, topics: list[str]) -> Client:
     wanted = [SubscriptionPlan(f"[class,eq,'{topic}']") for topic in topics]
-    return Client(f"s-{name}", f"h{at + 1}", name, "subscribers", subscriptions=wanted, on_crash="continue")
+    return Client(
+        f"s-{name}", f"h{host(size, at)}", name, "subscribers", subscriptions=wanted, on_crash="continue"
+    )
 
 
 def publishers(size: Churned, interests: dict[str, list[str]]) -> list[Client]:
@@ -128,7 +168,7 @@ def publishers(size: Churned, interests: dict[str, list[str]]) -> list[Client]:
     return [
         Client(
             f"p-{name}",
-            f"h{list(interests).index(name) + 1}",
+            f"h{host(size, list(interests).index(name))}",
             name,
             "publishers",
             publications=PublicationPlan(

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 
 import pandas
 
-from experiments.shadow_tco import sensitivity
+from experiments.shadow_tco import larger, sensitivity
 from experiments.shadow_tco.claims import computed, deployed
 from experiments.shadow_tco.claims.rounds import data_of
 from experiments.shadow_tco.deployed_figures import deployed_figures
@@ -63,7 +63,7 @@ def of_law(table: pandas.DataFrame, law: str) -> pandas.DataFrame:
 def as_deployed(ask: Ask[Churned], found: Found) -> Sequence[Case]:
     """Every claim is about all runs: without one of them none can be judged."""
     size = f"{ask.size.brokers} brokers, {ask.size.rounds} rounds of churn, seed {ask.seeds[0]}"
-    data = deployed.Deployed(found.table("churn"), found.table("runs"))
+    data = deployed.Deployed(found.table("churn"), found.table("runs"), ask.size)
     drawn = deployed_figures(data.rounds, size) if len(data.runs) else ()
     lost = tuple(map(str, found.missing))
     return [Case(deployed.CLAIMS, data, f"{size}; {' and '.join(ask.engines)}", drawn, lost)]
@@ -80,10 +80,11 @@ STUDY = Study(
         ),
         Part(
             DEPLOYED_SCALES, ("emulated",), deployed_points, as_deployed, MEASURES, "emulated",
-            extra=lambda ask: {"size": asdict(ask.size), "engines": list(ask.engines)},
+            extra=lambda ask: {"size": ask.size.said(), "engines": list(ask.engines)},
         ),
         sensitivity.PART,
+        larger.PART,
     ],
     READINGS,
-    [*computed.CLAIMS, *deployed.CLAIMS],
+    [*computed.CLAIMS, *deployed.LARGER],
 )  # fmt: skip

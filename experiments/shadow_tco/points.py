@@ -100,7 +100,7 @@ def deployed_points(ask: Ask[Churned]) -> Groups:
 
 def run_point(size: Churned, engine: str, system: str, seed: int) -> Point:
     plan = plan_of(size, system, seed)
-    settings, labels = {**asdict(size), "maintenance": system}, {"engine": engine, "system": system}
+    settings, labels = {**size.said(), "maintenance": system}, {"engine": engine, "system": system}
     return run_of_plan(engine, system, plan, settings, engine, labels, f"{engine} {system}")
 
 

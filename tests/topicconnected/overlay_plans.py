@@ -29,7 +29,9 @@ from tests.topicconnected.watch import Watch
 LATENCY_US = 5_000
 RUN_US = 30_000_000
 Events = list[dict[str, Any]]
-COORDINATORS = ("gather_us", "heartbeat_timeout_us", "coverage")  # settings; all others are the brokers'
+COORDINATORS = (  # settings; all others are the brokers'
+    "gather_us", "heartbeat_timeout_us", "coverage", "join_takes_us", "leave_takes_us",
+)  # fmt: skip
 
 
 def overlay_plan(

@@ -227,6 +227,31 @@ def test_a_farewell_needs_no_waiting(coordinator: Bench) -> None:
     assert links(coordinator) == {("B2", "B3")}
 
 
+def test_decisions_that_take_time_wait_for_each_other() -> None:
+    """Ordered when its time is over; the second begins then, and knows what the first decided."""
+    settings = CoordinatorSettings(heartbeat_timeout_us=90 * S, join_takes_us=2 * S, leave_takes_us=5 * S)
+    bench = Bench(Coordinator("C", settings))
+    for name in ("B1", "B2", "B3", "B4"):
+        bench.up(name)
+        bench.tell(name, TopicInterest(("news",)))
+    confirm(bench, bench.wait(2 * S))  # who is there at the start is charged to nobody
+    assert all(bench.machine.status().links.values())
+    begun = bench.now_us
+    assert not sent(bench.tell("B1", Farewell("stopped")))
+    bench.up("B5")
+    assert not sent(bench.tell("B5", TopicInterest(("news",))))
+    assert not any(bench.machine.status().links.values())
+    assert kinds(bench.wait(5 * S - 1)) == []
+    first = bench.wait(1)
+    assert kinds(first).count("REPAIRED") == 1
+    assert "B5" not in {end for order in sent(first) for end in order.neighbours}  # type: ignore[attr-defined]
+    confirm(bench, first)
+    second = bench.wait(2 * S)
+    assert kinds(second).count("REPAIRED") == 1
+    assert bench.now_us == begun + 7 * S
+    assert sent(second, "B5")
+
+
 def test_other_topics_are_one_round(coordinator: Bench) -> None:
     coordinator.tell("B3", TopicInterest(("sport",)))
     assert links(coordinator) == {("B1", "B2")}

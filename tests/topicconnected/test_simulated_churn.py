@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -69,6 +70,30 @@ def test_random_churn(tmp_path: Path, maintenance: str, seed: int) -> None:
     assert kinds.count("leave") > 5
     assert kinds.count("join") > 3
     up = of_kind(events, "OVERLAY_UP")[-1]["t_us"]
+    lost = missing(events, [f"s-{b}" for b in sorted(stable)], interests)
+    assert [e for e in lost if e["t_us"] > up] == []
+    assert set(copies(events).values()) == {1}
+
+
+@pytest.mark.parametrize("maintenance", MAINTENANCE)
+def test_random_churn_while_decisions_take_longer_than_what_they_are_about(
+    tmp_path: Path, maintenance: str
+) -> None:
+    """Brokers leave and return while earlier rounds are still being computed; in the end all is connected."""
+    random = Random(7)
+    interests = some_interests(random)
+    churn, stable = random_churn(random, interests, 10)
+    takes = {"join_takes_us": 300_000, "leave_takes_us": 1_400_000}
+    plan = overlay_plan(
+        interests, {"B01": "t0"}, churn, maintenance=maintenance, run_us=40_000_000, **QUICK, **takes
+    )
+    events = simulate(plan, tmp_path)
+    decided = [e["t_us"] for e in of_kind(events, "REPAIRED")]
+    assert min(b - a for a, b in pairwise(decided[1:])) >= 300_000
+    up = of_kind(events, "OVERLAY_UP")[-1]["t_us"]
+    assert decided[-1] <= up
+    published = [e["t_us"] for e in of_kind(events, "PUBLISHED")]
+    assert sum(t > up for t in published) > 20
     lost = missing(events, [f"s-{b}" for b in sorted(stable)], interests)
     assert [e for e in lost if e["t_us"] > up] == []
     assert set(copies(events).values()) == {1}

@@ -2,6 +2,7 @@
 
 - A broker joins by telling its interests, and leaves with a farewell or by falling silent: without a
   heartbeat for `heartbeat_timeout_us` it is gone. A lost stream alone is no leave; it may be redialled.
+- A decision may be charged with computing time (`computing.py`); the next one waits for it.
 - Links that a repair no longer wants are kept until all that it does want are up.
 - It keeps nothing on disk. Restarted, it hears for `gather_us` which links the brokers hold, takes
   these as the overlay, and mends what does not connect. Meanwhile publications flow as before. A broker
@@ -19,6 +20,7 @@ from broker_grpc.core.links import Peer, process_incarnation
 from broker_grpc.core.node import Node
 from broker_grpc.core.options import BrokerOptions
 from broker_grpc.core.timed import Timed
+from broker_grpc.protocols.topicconnected.computing import Computing, Decide
 from broker_grpc.protocols.topicconnected.kinds import JOINED, LEFT, OVERLAY_UP, REPAIRED
 from broker_grpc.protocols.topicconnected.maintenance import Link, Maintenance, Round, link
 from broker_grpc.protocols.topicconnected.settings import CoordinatorSettings
@@ -62,6 +64,7 @@ class Coordinator(Node):
         self._target: set[Link] = set()
         self._retiring: set[Link] = set()
         self._broken_since: int | None = None
+        self._computing = Computing()
         self._arrange(after=(*self._sampling(), Timed(self._next_us, self._run_due)))
 
     # ------------------------------------------------------------ messages
@@ -93,7 +96,8 @@ class Coordinator(Node):
         elif member is None:
             self.members[peer.name] = Member(body.topics, body.links, incarnation, now_us)
             self._log_member(JOINED, peer.name, "joined", body.topics)
-            self._decided(now_us, self.maintenance.join(peer.name, body.topics))
+            name, topics, takes_us = peer.name, body.topics, self.settings.join_takes_us
+            self._decide(now_us, takes_us, lambda: self.maintenance.join(name, topics))
         else:
             self._heard_again(now_us, peer.name, member, incarnation, body)
 
@@ -108,7 +112,8 @@ class Coordinator(Node):
         if changed:
             detail = "returned with other topics" if restarted else "other topics"
             self._log_member(JOINED, name, detail, body.topics)
-            self._decided(now_us, self.maintenance.change(name, body.topics))
+            takes_us = self.settings.leave_takes_us + self.settings.join_takes_us
+            self._decide(now_us, takes_us, lambda: self.maintenance.change(name, body.topics))
         else:
             if restarted:
                 self._log_member(JOINED, name, "returned", body.topics)
@@ -128,6 +133,7 @@ class Coordinator(Node):
     def _gather_again(self, now_us: int) -> None:
         """A broker of an overlay that was never heard of: with nothing to do with the rest of it, perhaps."""
         self._begun = False
+        self._computing.forget()  # all of it is decided anew, from who is there
         self._gather_until = self._gather_limit = now_us + self._patience_us()
 
     def _patience_us(self) -> int:
@@ -151,7 +157,15 @@ class Coordinator(Node):
         silent = now_us - self.members.pop(name).heard_us
         self._log_member(LEFT, name, detail, (), silent)
         if self._begun:
-            self._decided(now_us, self.maintenance.leave(name))
+            self._decide(now_us, self.settings.leave_takes_us, lambda: self.maintenance.leave(name))
+
+    def _decide(self, now_us: int, takes_us: int, decide: Decide) -> None:
+        self._computing.begin(now_us, takes_us, decide)
+        self._decide_what_is_due(now_us)
+
+    def _decide_what_is_due(self, now_us: int) -> None:
+        while (decide := self._computing.done(now_us)) is not None:
+            self._decided(now_us, decide())
 
     def _decided(self, now_us: int, round_: Round) -> None:
         before, self._target = self._target, self.maintenance.links()
@@ -164,6 +178,11 @@ class Coordinator(Node):
     def _both_here(self, pair: Link) -> bool:
         return pair[0] in self.members and pair[1] in self.members
 
+    def _wanted(self) -> set[Link]:
+        """Those that brokers shall hold. Who has left since a decision is in it until the next is made."""
+        pairs = self._target | self._retiring
+        return {pair for pair in pairs if self._both_here(pair)} if self._computing else pairs
+
     def _order_all(self, now_us: int) -> None:
         self._send_orders()
         if self._broken_since is None:
@@ -173,7 +192,7 @@ class Coordinator(Node):
     def _send_orders(self) -> None:
         """To every broker whose links change: all that it shall hold."""
         lists: dict[str, list[str]] = {name: [] for name in self.members}
-        for a, b in self._target | self._retiring:
+        for a, b in self._wanted():
             lists[a].append(b)
             lists[b].append(a)
         for name in sorted(lists):
@@ -187,7 +206,7 @@ class Coordinator(Node):
         """Are all decided links up, as both ends say?"""
         if not self._begun:
             return
-        whole = all(self._is_up(pair) for pair in self._target) and self._all_told()
+        whole = not self._computing and all(self._is_up(pair) for pair in self._target) and self._all_told()
         if not whole and self._broken_since is None:
             self._broken_since = now_us
         elif whole and self._broken_since is not None:
@@ -221,11 +240,11 @@ class Coordinator(Node):
     def _next_us(self) -> int | None:
         silent = min((member.heard_us for member in self.members.values()), default=None)
         due = [] if silent is None else [silent + self.settings.heartbeat_timeout_us]
-        if self._gather_until is not None:
-            due.append(self._gather_until)
+        due += [at for at in (self._gather_until, self._computing.next_us()) if at is not None]
         return min(due, default=None)
 
     def _run_due(self, now_us: int) -> None:
+        self._decide_what_is_due(now_us)
         limit = now_us - self.settings.heartbeat_timeout_us
         for name in sorted(name for name, member in self.members.items() if member.heard_us <= limit):
             self._leave(now_us, name, "no heartbeat")
@@ -236,8 +255,9 @@ class Coordinator(Node):
 
     def _synced(self) -> dict[str, bool]:
         """A link to a broker counts as synchronised when all that the broker shall hold is up."""
-        late = {end for pair in self._target if not self._is_up(pair) for end in pair}
-        waiting = not self._begun or self._broken_since is not None
+        here = self._target & self._wanted()
+        late = {end for pair in here if not self._is_up(pair) for end in pair}
+        waiting = not self._begun or self._broken_since is not None or bool(self._computing)
         return {
             name: not waiting and name in self.members and name not in late
             for name in sorted(self.links.brokers)

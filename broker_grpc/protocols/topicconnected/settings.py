@@ -43,3 +43,10 @@ class CoordinatorSettings(msgspec.Struct, forbid_unknown_fields=True):
         Microseconds,
         Meta(ge=0, description="at its start it hears brokers so long before it decides anything"),
     ] = 2_000_000
+    join_takes_us: Annotated[
+        Microseconds,
+        Meta(ge=0, description="computing time charged to the repair of a join: orders go out so much later"),
+    ] = 0
+    leave_takes_us: Annotated[
+        Microseconds, Meta(ge=0, description="the same of a leave; other interests cost both")
+    ] = 0
