@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broker_grpc.protocols.topicconnected.components import is_topic_connected
+from broker_grpc.protocols.topicconnected.defaults import RHO
 from broker_grpc.protocols.topicconnected.overlay import Overlay
 from broker_grpc.protocols.topicconnected.repair import join_pieces, pieces_of
-from broker_grpc.protocols.topicconnected.settings import RHO
 from testbed.flow.dynatops.measuring import Flags, Slot, Sums
 
 Link = tuple[int, int]
