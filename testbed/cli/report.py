@@ -39,7 +39,7 @@ def write_page(target: Path) -> Path:
 
     if not target.is_dir():
         raise InputError("there is no such folder", file=target, hint="name a run folder or a results folder")
-    if (target / "plan.json").exists():
+    if (target / "plan.json").exists() or (target / "events").is_dir():
         from testbed.report.run_data import read_run
         from testbed.report.run_page import run_page
 

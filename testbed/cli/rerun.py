@@ -54,7 +54,7 @@ def command(
     from testbed.run.folder import RunFolder
     from testbed.run.inputs import runnable
 
-    folder = RunFolder(locate(run, results).path.resolve())  # `latest` will be another one
+    folder = RunFolder(locate(run, results).path.resolve()).required()  # `latest` will be another one
     manifest = folder.read_manifest()
     source = folder.topology if folder.topology.exists() else None
     clock = manifest.clock if engine is None else None

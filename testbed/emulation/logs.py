@@ -38,7 +38,7 @@ def log_of(folder: RunFolder, process: str) -> Path:
     files = log_files(folder)
     if process in files:
         return files[process]
-    driver = next((f"clients-{c.node}" for c in folder.read_plan().clients if c.id == process), "")
+    driver = next((f"clients-{c.node}" for c in folder.required().read_plan().clients if c.id == process), "")
     if driver in files:
         return files[driver]
     raise InputError(f"there is no log of {process!r} in {folder.path}", hint=did_you_mean(process, files))

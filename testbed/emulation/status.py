@@ -51,7 +51,7 @@ def live_lines(live: dict[str, Any]) -> list[str]:
 def survey(results: Path) -> list[Standing]:
     """Every run below `results` that is up, or whose runner died."""
     folders = sorted({path.parent for path in results.glob(f"*/*/{DEPLOYMENT_FILE}")})
-    return [stand(RunFolder(folder)) for folder in folders if folder.name != "latest"]
+    return [_stand_or_reason(RunFolder(folder)) for folder in folders if folder.name != "latest"]
 
 
 def standing(run: str, results: Path) -> Standing:
@@ -69,14 +69,22 @@ def locate(run: str, results: Path) -> RunFolder:
     )
 
 
+def _stand_or_reason(folder: RunFolder) -> Standing:
+    """One folder that cannot be read does not hide the others."""
+    try:
+        return stand(folder)
+    except InputError as error:
+        return Standing(str(folder.path), folder.path.parent.name, "", "", "unreadable", str(error))
+
+
 def stand(folder: RunFolder) -> Standing:
-    manifest = folder.read_manifest()
+    manifest = folder.required().read_manifest()
     found = Standing(
         str(folder.path), manifest.name, manifest.engine, manifest.clock, manifest.status, manifest.reason
     )
     if (folder.path / DEPLOYMENT_FILE).exists():
         try:
             found.live = Deployment(folder).status()
-        except TestbedError:
+        except (TestbedError, msgspec.MsgspecError):
             found.left_behind = True
     return found

@@ -19,7 +19,7 @@ class Tail:
 
     def lines(self) -> list[bytes]:
         found: list[bytes] = []
-        for path in sorted(self.folder.glob("*.jsonl")):
+        for path in sorted(path for path in self.folder.glob("*.jsonl") if path.is_file()):
             with path.open("rb") as file:
                 file.seek(self.offsets.get(path.name, 0))
                 text = file.read()

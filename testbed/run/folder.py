@@ -109,6 +109,19 @@ class RunFolder:
     def read_plan(self) -> Plan:
         return load_plan(self.plan.read_bytes())
 
+    def required(self) -> RunFolder:
+        """Itself; InputError where what every run folder has is missing or cannot be read."""
+        for needed, read in ((self.plan, self.read_plan), (self.manifest, self.read_manifest)):
+            if not needed.is_file():
+                raise InputError(
+                    f"{self.path} is no run folder: it has no {needed.name}", hint="give results/NAME/RUN"
+                )
+            try:
+                read()
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise InputError(f"cannot be read: {error}", file=needed) from None
+        return self
+
     def read_manifest(self) -> Manifest:
         return msgspec.json.decode(self.manifest.read_bytes(), type=Manifest)
 

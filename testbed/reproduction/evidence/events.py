@@ -37,7 +37,7 @@ class Event(msgspec.Struct, gc=False):
 def read_events(folder: Path) -> Iterator[Event]:
     """A torn last line, which a killed process leaves, is passed over; any other damage is an error."""
     decode = msgspec.json.Decoder(Event).decode
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(path for path in folder.glob("*.jsonl") if path.is_file()):
         with path.open("rb") as lines:
             for line in lines:
                 if line.endswith(b"\n"):
