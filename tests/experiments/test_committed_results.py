@@ -28,6 +28,9 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("pop_grape/full-guest", "pop-grape", 0, "full", "guest", 1),
     ("pop_grape/full-simulate", "pop-grape", 0, "full", "simulate", 3),
     ("pop_grape/full-simulate-sensitivity", "pop-grape", 1, "full", "simulate", 1),
+    ("pop_grape/full-simulate-readings", "pop-grape", 3, "full", "simulate", 3),
+    ("pop_grape/full-simulate-loaded", "pop-grape", 4, "full", "simulate", 1),
+    ("pop_grape/smoke-state", "pop-grape", 5, "smoke", "", 1),
     ("pop_grape/full-guest-memory", "pop-grape", 2, "full", "guest", 1),
     ("shadow_tco/full", "shadow-tco", 0, "full", "", 5),
     ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
@@ -42,6 +45,9 @@ POINTS = {
     "pop_grape/full-guest": (28, 28, 28),
     "pop_grape/full-simulate": (255, 255, 255),
     "pop_grape/full-simulate-sensitivity": (68, 68, 68),
+    "pop_grape/full-simulate-readings": (192, 125, 125),  # four variants with one seed
+    "pop_grape/full-simulate-loaded": (20, 4, 4),  # one matching time of five
+    "pop_grape/smoke-state": (4, 0, 4),  # computed by an older text of the code
     "pop_grape/full-guest-memory": (4, 3, 3),  # nobody made that of delay100
     "shadow_tco/full": (315, 3, 3),  # five seeds of each law, and LOW-ODA at every round: a seed of each
     "shadow_tco/full-emulated": (6, 6, 6),
