@@ -101,7 +101,9 @@ def poisson_point(size: Instance, name: str, systems: tuple[str, ...], seed: int
     )  # fmt: skip
 
 
-def location_point(size: Instance, name: str, systems: tuple[str, ...], seed: int, **varied: Any) -> Point:
+def location_point(
+    size: Instance, name: str, systems: tuple[str, ...], seed: int, set_: str = "location", **varied: Any
+) -> Point:  # fmt: skip
     chosen = {**LOCATION, **varied}
     arguments = {
         "systems": list(systems), "users": size.visitors, "rows": size.rows, "columns": size.columns,
@@ -113,7 +115,7 @@ def location_point(size: Instance, name: str, systems: tuple[str, ...], seed: in
     }  # fmt: skip
     id_ = f"{name}-c{chosen['cluster']}-w{chosen['load']}-{chosen['period']}h-seed{seed}"
     return computed(
-        "location", id_, "experiments.dynatops.location:location", arguments, seed, labels, LOCATION_SOURCES,
+        set_, id_, "experiments.dynatops.location:location", arguments, seed, labels, LOCATION_SOURCES,
         f"location model, {name}, c = {chosen['cluster']}, seed {seed}",
     )  # fmt: skip
 
@@ -159,20 +161,27 @@ def of_seed(size: Instance, seed: int) -> dict[str, list[Point]]:
             location_point(size, "cells", ("geops",), seed),
             location_point(size, "similar", SIMILAR, seed),
         ],
+    }  # fmt: skip
+    tco = [{"rate": rate} for rate in size.rates] + others
+    found["connected"] = [poisson_point(size, "tco", ("tco",), seed, **one) for one in tco]
+    return found | further(size, seed)
+
+
+def further(size: Instance, seed: int) -> dict[str, list[Point]]:
+    """The location model with other clusters, periods and loads."""
+    set_ = "location-varied"
+    return {
         "clusters": [
-            location_point(size, "similar", ("up", "dynatops"), seed, cluster=cluster)
+            location_point(size, "similar", ("up", "dynatops"), seed, set_, cluster=cluster)
             for cluster in size.clusters
         ],
         "long periods": [
-            location_point(size, "similar", ("dynatops",), seed, period=period)
+            location_point(size, "similar", ("dynatops",), seed, set_, period=period)
             for period in size.long_periods
         ],
         "loads": [
-            location_point(size, "placed", ("up",), seed, cluster=cluster, load=load)
+            location_point(size, "placed", ("up",), seed, set_, cluster=cluster, load=load)
             for cluster in size.load_clusters
             for load in size.loads
         ],
     }  # fmt: skip
-    tco = [{"rate": rate} for rate in size.rates] + others
-    found["connected"] = [poisson_point(size, "tco", ("tco",), seed, **one) for one in tco]
-    return found

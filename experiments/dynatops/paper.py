@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from experiments.dynatops import models
+from experiments.dynatops.claims import location, poisson
+from experiments.dynatops.claims import visits as seen
+from experiments.dynatops.claims.data import Data, with_values
 from experiments.dynatops.claims.scaling import CLAIMS, Scaling
-from experiments.dynatops.figures import scaling_figures
+from experiments.dynatops.figures import model_figures, scaling_figures
 from experiments.dynatops.measures import with_savings
 from experiments.dynatops.points import SCALES, VARIED_SCALES, Sizes, scaling_points, varied_points
 from experiments.dynatops.readings import READINGS
@@ -28,12 +31,26 @@ def as_configured(ask: Ask[Sizes], found: Found) -> Sequence[Case]:
     return [Case(CLAIMS, Scaling(rows, ask.size), provenance, drawn, lost)]
 
 
+def as_flowed(ask: Ask[models.Instance], found: Found) -> Sequence[Case]:
+    """A claim whose points are not all there says so itself: many points, and most claims need few."""
+    size = f"by flow, {len(found.measured)} of {len(found.asked)} points, up to {len(ask.seeds)} seed(s)"
+    tables = {name: found.table(name) for name in ("poisson", "location")}
+    data = Data(*(with_values(rows) if len(rows) else rows for rows in tables.values()))
+    visits = found.table("visits")
+    rests_on = () if len(visits) else ("the visits",)
+    drawn = model_figures(data, found.table("distributions"), size)
+    return [
+        Case([*location.CLAIMS, *poisson.CLAIMS], data, size, drawn),
+        Case(seen.CLAIMS, visits, size, rests_on=rests_on),
+    ]
+
+
 STUDY = Study(
     "dynatops",
     'Zhao, Kim, Venkatasubramanian: "DYNATOPS" (DEBS 2013), section 6',
     [
         Part(
-            models.SCALES, ("5", "6", "7", "8", "9"), models.points, lambda ask, found: [],
+            models.SCALES, ("5", "6", "7", "8", "9"), models.points, as_flowed,
             extra=lambda ask: asdict(ask.size), effort=Effort(retries=0, timeout_s=7200),
         ),
         Part(
@@ -46,5 +63,5 @@ STUDY = Study(
         ),
     ],
     READINGS,
-    CLAIMS,
+    [*seen.CLAIMS, *location.CLAIMS, *poisson.CLAIMS, *CLAIMS],
 )  # fmt: skip

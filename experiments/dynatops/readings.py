@@ -34,6 +34,11 @@ RATES = Reading(
 
 # ---------------------------------------------------------------- figures 5 to 9
 
+MOBILITY = Reading(
+    "mobility", "How do users move?", ("exploration and return",), "exploration and return",
+    "the check-ins are not to be had: a model with the quantiles that figure 5 states",
+    calibrated_on=("D5-visits", "D5-pairs", "D5-once", "D5-day", "D5-week"),
+)  # fmt: skip
 BASE = Reading(
     "base", "Which base has Bayeux's Tapestry?", ("2", "4", "16"), "16",
     "Tapestry's paper has hexadecimal digits; this one is silent, and every choice is a line of its own",
@@ -143,8 +148,9 @@ REJOINING = Reading(
 SCALED = (TOPICS_PER_BROKER, STOPPING, ROOT, DELAYS, WEIGHT, RING, RATES)
 PLACING = (LOAD_WEIGHT, LOAD_SHARE, OWN_TOPICS, REQUESTS)
 MODELLED = (
-    BASE, SUBSTRATE, EVENTS, POPULARITY, VISITS, T_UPDATE, T_UPDATE_POISSON, *PLACING, LEGS, AVERAGE,
-    LEG_MESSAGES, ROUND_TRIPS, T_FREE, CLUSTERS, START, SIGMA, MODES, DCB_M, GEOPS, PLACED_BNR, REJOINING,
+    MOBILITY, BASE, SUBSTRATE, EVENTS, POPULARITY, VISITS, T_UPDATE, T_UPDATE_POISSON, *PLACING, LEGS,
+    AVERAGE, LEG_MESSAGES, ROUND_TRIPS, T_FREE, CLUSTERS, START, SIGMA, MODES, DCB_M, GEOPS, PLACED_BNR,
+    REJOINING,
 )  # fmt: skip
 READINGS = (*SCALED, *MODELLED)
 SCALING = tuple(reading.id for reading in SCALED)
