@@ -45,8 +45,13 @@ def laws(ask: Ask[Size], found: Found) -> Sequence[Case]:
 def one_law(ask: Ask[Size], found: Found, law: str) -> Case:
     """A figure that was not asked for, or whose points failed, leaves its claims open."""
     size = ask.size.setting
-    provenance = f"flow, {size.brokers} brokers, {size.types} types, {len(ask.seeds)} network(s)"
-    samples, etas, alphas = (of_law(found.table(TABLES[figure]), law) for figure in FIGURES)
+    samples, etas, alphas = tables = [of_law(found.table(TABLES[figure]), law) for figure in FIGURES]
+    networks = ", ".join(
+        f"{table.seed.nunique()} of figure {figure}"
+        for figure, table in zip(FIGURES, tables, strict=True)
+        if len(table)
+    )
+    provenance = f"flow, {size.brokers} brokers, {size.types} types, networks: {networks or 'none'}"
     data = Data(samples, etas, alphas, size.ticks, size.sample)
     there = {figure for figure in FIGURES if len(of_law(found.table(TABLES[figure]), law))}
     claims = [claim for claim in claims_of(law) if claim.figure in there]

@@ -66,7 +66,7 @@ def points(ask: Ask[Size]) -> Groups:
 
 def point(figure: str, function: str, setting: Setting, more: dict[str, Any], law: str, seed: int) -> Point:
     arguments = {"setting": asdict(setting), "law": law, **more}
-    labels: dict[str, Label] = {"figure": figure, "law": law, "seed": seed}
+    labels: dict[str, Label] = {"figure": f"fig{figure}", "law": law, "seed": seed}
     name = f"{law}-{seed}"
     title = f"figure {figure}, {LAWS[law]}, network {seed}"
     return computed(function, name, f"{COMPUTATIONS}:{function}", arguments, seed, labels, SOURCES, title)

@@ -36,6 +36,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
     ("shadow_tco/full-sensitivity", "shadow-tco", 2, "full", "", 1),
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
+    ("ci/full", "ci", 0, "full", "", 3),
     ("tamara/full", "tamara", 0, "full", "", 5),
     ("tamara/full-trees", "tamara", 2, "full", "", 2),
 ]
@@ -53,6 +54,7 @@ POINTS = {
     "shadow_tco/full-emulated": (6, 6, 6),
     "shadow_tco/full-sensitivity": (27, 0, 27),  # computed by an older text of the code
     "shadow_tco/smoke-guest-emulated": (3, 3, 3),
+    "ci/full": (18, 7, 7),  # figure 4 of three networks, figure 5 of one
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
     "tamara/full": (85, 32, 85),  # 53 computed by an older text of the code
 }
