@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from testbed.report import charts, exchanged, topic_trees
+from testbed.report import charts, clustered, exchanged, topic_trees
 from testbed.report.charts import Drawn, natural
 from testbed.report.fault_tables import expected_deliveries, fault_costs
 from testbed.report.html_table import Outcome, Prose, html_table
@@ -66,6 +66,7 @@ def run_body(run: RunData, above: str = "") -> str:
         Section("faults", "What the faults cost", fault_costs(run), "Faults"),
         Section("exchanges", "Exchanges of overlay links", exchanges(run), "Exchanges"),
         Section("trees", "Topic trees", trees(run), "Trees"),
+        Section("clusters", "Clusters of topics", clusters(run), "Clusters"),
         Section("overhead", "Overhead: the log and the wire", overhead(run), "Overhead"),
         Section("load", "Load of the brokers", load(run), "Load"),
         Section("links", "Links, ranked by bytes", links(run), "Links"),
@@ -266,6 +267,20 @@ def _topic(run: RunData, tree: topic_trees.Tree, changes: pandas.DataFrame | Non
     opened = " open" if is_open else ""
     summary = f"<summary>{said}</summary>"
     return f'<details name="topic"{opened}>{summary}<div class="figures">{pictures}</div></details>'
+
+
+def clusters(run: RunData) -> str:
+    table, purposes = run.table("clusters"), run.table("purposes")
+    if table is None or not len(table) or purposes is None:
+        return ""
+    end_s = float(purposes.window_s.max() + 10)
+    pictures = [clustered.number_over_time(table, end_s), clustered.cost_over_time(purposes)]
+    drawn = "".join(shown(one, run, wide=True) for one in pictures)
+    there = html_table(clustered.at_the_end(table), "Clusters, as last sampled", clustered.COLUMNS)
+    done = html_table(
+        clustered.operations(table), "Operations, estimate against threshold", clustered.COLUMNS
+    )
+    return f"{drawn}{there}{done}"
 
 
 def overhead(run: RunData) -> str:

@@ -13,7 +13,7 @@ COLUMNS = {
     "channel": "of a topic or of a cluster",
     "broker": "broker that held it then",
     "operation": "created, added, not added, removed, not removed, merged, not merged, destroyed, rebuilt, "
-    "handed over or taken over",
+    "handed over or taken over; sampled: once in a round, what an open channel with users is then",
     "topic": "that was added or removed, or was not",
     "topics": "of the channel after it, with spaces between; of two that merge or do not, those of both",
     "users": "subscribers of the channel",
@@ -22,15 +22,13 @@ COLUMNS = {
     "or no number would do",
 }
 KIND = "CLUSTERED"
-PASSED_OVER = ("sampled",)
 TYPES = {"time_s": float, "users": "Int64", "estimate": float, "threshold": float}
 Rows = Iterable[dict[str, Any]]
 
 
 def clusters(rows: Rows, first_us: int) -> pd.DataFrame:
     """The table `clusters` of one run, without the column `run`."""
-    told = [_operation(row, json.loads(row["content"]), first_us) for row in rows]
-    made = [row for row in told if row["operation"] not in PASSED_OVER]
+    made = [_operation(row, json.loads(row["content"]), first_us) for row in rows]
     return pd.DataFrame(made, columns=[*COLUMNS]).astype(TYPES)
 
 
