@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from experiments.tamara import emulated, sensitivity, trees
+from experiments.tamara import checkpoint, emulated, sensitivity, trees
 from experiments.tamara.claims import curves, tables
 from experiments.tamara.claims.data import Data
 from experiments.tamara.figures import all_figures
@@ -41,8 +41,9 @@ STUDY = Study(
         ),
         sensitivity.PART,
         trees.PART,
+        checkpoint.PART,
         emulated.PART,
     ],
     READINGS,
-    [*CLAIMS, *trees.CLAIMS, *emulated.CLAIMS],
+    [*CLAIMS, *trees.CLAIMS, *checkpoint.CLAIMS, *emulated.CLAIMS],
 )  # fmt: skip
