@@ -6,6 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from google.protobuf.descriptor import FileDescriptor
+
 from protos.generate.modules import write_builtin, write_messages, write_records
 from protos.generate.schema import OPTIONS, ROOT, Schema, SchemaError, run_protoc
 
@@ -48,10 +50,27 @@ def files_beside(path: Path) -> Files:
     protobuf, messages = (path.with_name(f"{path.stem}_{end}.py") for end in ("pb2", "messages"))
     with tempfile.TemporaryDirectory() as scratch:
         schema = Schema(root, [name], Path(scratch))
+        check_numbers(schema, schema.file(name))
         written = write_messages(schema, schema.file(name))
         schema.write_protobuf(Path(scratch), stubs=False)
         made = Path(scratch) / protobuf.relative_to(root)
         return {protobuf: made.read_bytes(), messages: written.encode()}
+
+
+def check_numbers(schema: Schema, file: FileDescriptor) -> None:
+    """What the registry would refuse when the package is used. Raises SchemaError."""
+    from protos.bodies import PLUGINS  # imports generated code, which is there when others' is made
+
+    held: dict[int, str] = {}
+    for message, body in schema.messages(file):
+        if body is None:
+            continue
+        if body.number not in PLUGINS:
+            allowed = f"those of plug-ins are {PLUGINS[0]} to {PLUGINS[-1]}"
+            raise SchemaError(f"{message.full_name}: body number {body.number}; {allowed}")
+        if body.number in held:
+            raise SchemaError(f"{message.full_name}: {held[body.number]} has the body number {body.number}")
+        held[body.number] = message.full_name
 
 
 def import_root(folder: Path) -> Path:

@@ -214,3 +214,18 @@ def test_a_reader_that_goes_away_is_nothing_to_talk_about(repository: Path) -> N
         ["bash", "-c", command], capture_output=True, text=True, cwd=repository, check=True
     )
     assert (shown.stdout, shown.stderr) == ("", "")
+
+
+def test_ctrl_c_while_it_is_still_being_imported_is_one_word() -> None:
+    code = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from testbed.cli import main
+main(["doctor"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")

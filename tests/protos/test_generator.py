@@ -182,6 +182,11 @@ HEAD = 'syntax = "proto3"; package wrong; import "protos/options.proto"; '
 OPTION = 'option (testbed.options.body) = { number: 2003, purpose: "control" };'
 
 
+def _of(number: int, name: str) -> str:
+    numbered = f'{{ number: {number}, sender: BROKER, purpose: "data" }}'
+    return f"message {name} {{ option (testbed.options.body) = {numbered}; string b = 1; }}"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -191,6 +196,9 @@ OPTION = 'option (testbed.options.body) = { number: 2003, purpose: "control" };'
         ("message A { oneof b { string c = 1; A d = 2; } }", "wrong.A.c: `oneof` and `optional` fields"),
         ("message A { string from = 1; }", "wrong.A.from: 'from' is a word of Python"),
         (f"message A {{ {OPTION} string type = 1; }}", "wrong.A.type: every body has a 'type' of its own"),
+        (_of(7, "A"), "wrong.A: body number 7; those of plug-ins are 1024 to 2047"),
+        (_of(2048, "A"), "wrong.A: body number 2048; those of plug-ins are 1024 to 2047"),
+        (_of(1500, "A") + _of(1500, "B"), "wrong.B: wrong.A has the body number 1500"),
         ("message A { nonsense }", "protoc refuses wrong.proto"),
         ('message A { option (testbed.options.body) = { number: 1 }; }', "protoc refuses wrong.proto"),
     ],

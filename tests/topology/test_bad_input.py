@@ -324,6 +324,11 @@ def test_a_duplicate_id_is_told_once() -> None:
     )
 
 
+def test_a_duplicate_id_closes_no_cycle() -> None:
+    text = BASE.replace("nodes: 4", "nodes: 9").replace("{B: {count: 3}}", "{B1: {}, B: {count: 3}}")
+    assert "duplicate id 'B1'" in only_problem(text)
+
+
 def test_no_name_is_listed_twice() -> None:
     """A single client's group has its name."""
     told = only_problem(BASE + "clients: {c: {subscribe: ['[class,eq,X]']}}\nevents: [{at: 1s, kill: zz}]")

@@ -43,7 +43,8 @@ def build_overlay(
     elif generator is not None:
         edges += generated(generator, ids, file.overlay, Draw(file.seed, "overlay"))
     edges = _without_doubles(edges)
-    check_overlay(ids, edges, file.overlay, generator, cycles_allowed(file.overlay, brokers), report)
+    if len(set(ids)) == len(ids):  # else that is told, and what follows from it is not
+        check_overlay(ids, edges, file.overlay, generator, cycles_allowed(file.overlay, brokers), report)
     return [OverlayLink(a, b, "both" if file.overlay.dial == "both" else "a") for a, b in edges]
 
 
