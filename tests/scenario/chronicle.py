@@ -9,6 +9,7 @@ from itertools import groupby
 from broker_grpc.machine import CloseLink, Log, OpenLink
 from protos.body import Body, Envelope
 from protos.client_messages import Advertisement, Publication, Subscription, Unsubscription
+from protos.dynatops_messages import LogicalTopic
 from protos.exchange_messages import AdvertisedRoute, SubscribedRoute
 from protos.records import LogEvent
 from protos.relocation_messages import BrokerRtt, BrokerTrace
@@ -108,6 +109,8 @@ def value(given: object) -> str:
             return value(given.advertisement)
         case SubscribedRoute():
             return value(given.subscription)
+        case LogicalTopic():
+            return given.topic
         case BrokerTrace():
             return f"{given.broker}:{given.deliveries}"
         case BrokerRtt():

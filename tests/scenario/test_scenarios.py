@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scenario.dynatops import DynatopsStage
 from tests.scenario.exchange import ExchangeStage
 from tests.scenario.relocation import RelocationStage
 from tests.scenario.script import Mistake, check
@@ -19,6 +20,7 @@ STAGES: dict[str, Callable[[], Stage]] = {
     "grape": RelocationStage,
     "topicconnected_repair": TopicConnectedStage,
     "exchange": ExchangeStage,
+    "dynatops": DynatopsStage,
 }
 FILES = sorted(HERE.glob("*/*.txt"))
 
