@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from testbed.report import charts, clustered, exchanged, topic_trees
+from testbed.report import charts, clustered, exchanged, reconfigured, topic_trees
 from testbed.report.charts import Drawn, natural
 from testbed.report.fault_tables import expected_deliveries, fault_costs
 from testbed.report.html_table import Outcome, Prose, html_table
@@ -67,6 +67,7 @@ def run_body(run: RunData, above: str = "") -> str:
         Section("exchanges", "Exchanges of overlay links", exchanges(run), "Exchanges"),
         Section("trees", "Topic trees", trees(run), "Trees"),
         Section("clusters", "Clusters of topics", clusters(run), "Clusters"),
+        Section("places", "Places on the ring, and clients that moved", moved(run), "Places"),
         Section("overhead", "Overhead: the log and the wire", overhead(run), "Overhead"),
         Section("load", "Load of the brokers", load(run), "Load"),
         Section("links", "Links, ranked by bytes", links(run), "Links"),
@@ -281,6 +282,24 @@ def clusters(run: RunData) -> str:
         clustered.operations(table), "Operations, estimate against threshold", clustered.COLUMNS
     )
     return f"{drawn}{there}{done}"
+
+
+def moved(run: RunData) -> str:
+    """What planned reconfigurations and handovers did; nothing where there were none."""
+    table, handovers = run.table("reconfigurations"), run.table("handovers")
+    parts = []
+    if table is not None and len(table):
+        places, edges = run.table("places"), run.table("tree_edges")
+        if places is not None and edges is not None:
+            pictures = "".join(shown(drawn, run) for drawn in reconfigured.rings(table, places, edges))
+            parts.append(f'<div class="figures">{pictures}</div>')
+        timeline = reconfigured.steps(table)
+        parts.append(shown(timeline, run, wide=True) if timeline is not None else "")
+        parts.append(
+            html_table(reconfigured.course(table), "Decisions in order of time", reconfigured.COLUMNS)
+        )
+    drawn = reconfigured.moves(handovers) if handovers is not None else None
+    return "".join([*parts, shown(drawn, run) if drawn is not None else ""])
 
 
 def overhead(run: RunData) -> str:

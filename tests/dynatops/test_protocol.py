@@ -60,7 +60,7 @@ class Drama:
         what = self.random.random()
         if what < 0.15:
             self.tell()
-        elif what < 0.2:
+        elif what < 0.24:
             self.change_mind()
         else:
             self.field.step()
@@ -101,6 +101,17 @@ class Drama:
             if topic in topics and not copies[user, id_]
         ]
 
+    def newcomers_missed(self) -> list[tuple[str, str]]:
+        """Of those who do not stay, at rest and before any heartbeat could mend anything."""
+        told = {topic: self.field.tell(self.random.choice(self.names), topic) for topic in TOPICS}
+        self.field.settle()
+        return [
+            (user, topic)
+            for user in self.field.users
+            for topic in self.field.wants(user)
+            if self.field.received(user).count(told[topic]) != 1
+        ]
+
     def doubled(self) -> list[tuple[str, str]]:
         return [pair for pair, count in self.copies().items() if count > 1]
 
@@ -112,6 +123,8 @@ def test_nothing_is_lost_or_doubled(seed: int, kind: str) -> None:
     drama = Drama(seed, kind)
     drama.begin()
     drama.play_to(Step.RETIRE)
+    drama.field.settle()
+    assert drama.newcomers_missed() == []
     drama.rest()
     drama.tell()
     drama.rest()

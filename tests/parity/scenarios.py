@@ -332,6 +332,26 @@ SCENARIOS = {
             events="[{at: 12s, churn: {of: [sub], rate: 40/min, lasts: 8s, away: 2s, keep: 6}}]",
         ),
         Scenario(
+            "dynatops",
+            "{generator: star, nodes: 9, link: {latency: [2ms, 9ms]}}",
+            # Users are placed, and all brokers change their places while publications flow.
+            brokers=f"""M: {{algorithm: {{name: reconfiguration, free_period_us: 8000000,
+      stopping: next_worst, demand: 0.0}}}}
+  B:
+    count: 8
+    algorithm: {{name: dynatops, manager: M, cluster_size: 4, update_us: 1000000, load_weight: 0.1,
+      ring: {{{STILL}}}, heartbeat_interval_us: 3000000}}""",
+            overlay="{generator: none}",
+            publishers="""
+    kind: publisher
+    for_each: [{at: B1, topic: t3}, {at: B2, topic: t7}]
+    broker: "{at}"
+    publish: {source: topic, rate: 17/s, parameters: {topic: "{topic}"}}""",
+            subscribers="""
+  sub: {kind: subscriber, count: 8, broker: "B{i}", topics: {topics: 12, per_client: 4}}""",
+            duration="20s",
+        ),
+        Scenario(
             "pop", CHAIN, algorithm="{name: pop, threshold: 8, window_us: 5000000}", subscribers=MOVING,
             duration="16s",
         ),
