@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from experiments.dynatops import models
+from experiments.dynatops import deployed, models
 from experiments.dynatops.claims import location, poisson
 from experiments.dynatops.claims import visits as seen
 from experiments.dynatops.claims.data import Data, with_values
@@ -61,6 +61,7 @@ STUDY = Study(
             VARIED_SCALES, ("sensitivity",), varied_points, lambda ask, found: [], name="sensitivity",
             by_default=False,
         ),
+        deployed.PART,
     ],
     READINGS,
     [*seen.CLAIMS, *location.CLAIMS, *poisson.CLAIMS, *CLAIMS],
