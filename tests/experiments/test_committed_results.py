@@ -38,7 +38,9 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
     ("ci/full", "ci", 0, "full", "", 3),
     ("tamara/full", "tamara", 0, "full", "", 5),
+    ("tamara/full-sensitivity", "tamara", 1, "full", "", 1),
     ("tamara/full-trees", "tamara", 2, "full", "", 2),
+    ("tamara/full-emulated", "tamara", 4, "full", "", 1),
 ]
 # Points that are planned, that have rows of this code, and that have rows of any code. A reproduction takes
 # the second from the rows and does the rest again; `--only-done` judges the third.
@@ -56,7 +58,9 @@ POINTS = {
     "shadow_tco/smoke-guest-emulated": (3, 3, 3),
     "ci/full": (18, 7, 7),  # figure 4 of three networks, figure 5 of one
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
-    "tamara/full": (85, 32, 85),  # 53 computed by an older text of the code
+    "tamara/full": (85, 51, 85),  # 34 computed by an older text of the code
+    "tamara/full-sensitivity": (14, 14, 14),
+    "tamara/full-emulated": (4, 2, 2),  # keep-alives batched are not run yet
 }
 
 
