@@ -55,10 +55,13 @@ class Churned:
     largest: int = 8
     per_host: int = 1  # brokers
     charged: str = "none"  # a key of CHARGED
+    balanced: bool = (
+        False  # joins are half of the rounds, not each with probability 1/2: few rounds may have none
+    )
 
     def said(self) -> dict[str, Any]:
         """The settings of a point: later ones only where they differ, so that older rows stay its."""
-        added = ("smallest", "largest", "per_host", "charged")
+        added = ("smallest", "largest", "per_host", "charged", "balanced")
         return {k: v for k, v in asdict(self).items() if k not in added or v != getattr(Churned, k)}
 
 
@@ -184,9 +187,10 @@ def churn(size: Churned, names: list[str], stay: set[str], random: Random) -> li
     present, away = [n for n in names[: size.brokers] if n not in stay], names[size.brokers :]
     fresh = set(away)
     events, graceful = [], False
+    joins = half(size.rounds, random) if size.balanced else None
     for k in range(1, size.rounds + 1):
         at_us = k * size.period_us
-        if away and random.random() < 0.5:
+        if away and (random.random() < 0.5 if joins is None else k in joins):
             name = away.pop(int(random.random() * len(away)))
             events.append(Event("churn", at_us, "join", name))
             if name in fresh:
@@ -199,3 +203,9 @@ def churn(size: Churned, names: list[str], stay: set[str], random: Random) -> li
             graceful = not graceful
             away.append(name)
     return events
+
+
+def half(rounds: int, random: Random) -> set[int]:
+    """Of the rounds 1 to this one."""
+    drawn = {k: random.random() for k in range(1, rounds + 1)}
+    return set(sorted(drawn, key=lambda k: drawn[k])[: rounds // 2])

@@ -36,7 +36,7 @@ class Set:
 
     name: str
     size: Churned
-    engines: tuple[str, ...]
+    engines: tuple[str, ...]  # a set of two has the runs of the set of one, too
 
     def points(self, seed: int) -> list[Point]:
         return [self.point(engine, system, seed) for engine in self.engines for system in DEPLOYED]
@@ -47,15 +47,18 @@ class Set:
             "brokers": size.brokers, "charged": size.charged, "engine": engine, "system": system,
             "seed": seed,
         }  # fmt: skip
+        place = self.name.removesuffix("-guest")
         return run_of_plan(
-            f"{engine}-{self.name}", f"{system}-{seed}", plan_of(size, system, seed),
-            {**size.said(), "maintenance": system}, engine, labels, f"{engine} {self.name} {system}",
+            f"{engine}-{place}", f"{system}-{seed}", plan_of(size, system, seed),
+            {**size.said(), "maintenance": system}, engine, labels, f"{engine} {place} {system}",
         )  # fmt: skip
 
 
-OF_100 = Churned(brokers=100, spare=20, topics=50, smallest=5, largest=23, per_host=5, charged="measured")
+OF_100 = Churned(
+    brokers=100, spare=20, topics=50, smallest=5, largest=23, per_host=5, charged="measured", balanced=True
+)
 OF_500 = replace(OF_100, brokers=500, spare=50, topics=100, largest=45)
-SLOW = replace(OF_500, charged="stated", rounds=8, period_us=30_000_000)
+SLOW = replace(OF_500, charged="stated", rounds=4, period_us=30_000_000, publish_every_us=1_000_000)
 SMALL = Churned(
     brokers=12,
     spare=3,
@@ -71,12 +74,13 @@ SIMULATED = ("simulate",)
 SCALES: dict[str, Scale[tuple[Set, ...]]] = {
     "smoke": Scale((
         Set("12", SMALL, SIMULATED),
-        Set("12-stated", replace(SMALL, charged="stated", period_us=30_000_000), SIMULATED),
+        Set("12-stated", replace(SMALL, charged="stated", period_us=30_000_000, balanced=True), SIMULATED),
     ), engines=SIMULATED),
     "full": Scale((
         Set("500", OF_500, SIMULATED),
         Set("500-stated", SLOW, SIMULATED),
-        Set("100", OF_100, ("simulate", "guest")),
+        Set("100", OF_100, SIMULATED),
+        Set("100-guest", OF_100, ("simulate", "guest")),
     ), engines=("simulate", "guest")),
 }  # fmt: skip
 Sets = tuple[Set, ...]
@@ -115,7 +119,7 @@ def cases(ask: Ask[Sets], found: Found) -> Sequence[Case]:
 
 def one_set(one: Set, ask: Ask[Sets], found: Found, lost: set[str]) -> Case:
     size, seeds = one.size, ask.seeds
-    data = Deployed(of_set(found.table("churn"), size), of_set(found.table("runs"), size), size)
+    data = Deployed(of_set(found.table("churn"), one), of_set(found.table("runs"), one), size)
     claims = [named(claim, one.name) for claim in LARGER]
     where = f"{size.brokers} brokers, {size.rounds} rounds of churn, computing charged: {size.charged}"
     rests_on = tuple(str(p) for seed in seeds for p in one.points(seed) if str(p) in lost)
@@ -127,10 +131,11 @@ def named(claim: Claim[Deployed], name: str) -> Claim[Deployed]:
     return replace(claim, id=f"{claim.id}-{name}")
 
 
-def of_set(table: pandas.DataFrame, size: Churned) -> pandas.DataFrame:
+def of_set(table: pandas.DataFrame, one: Set) -> pandas.DataFrame:
     if not len(table):
         return table
-    return table[(table.brokers == size.brokers) & (table.charged == size.charged)]
+    own = (table.brokers == one.size.brokers) & (table.charged == one.size.charged)
+    return table[own & table.engine.isin(one.engines)]
 
 
 def drawings(one: Set, data: Deployed, where: str) -> Iterator[Figure]:

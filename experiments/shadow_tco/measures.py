@@ -44,6 +44,9 @@ class Observed:
         self.interests = interests  # broker -> topics
         self.repair_types = repair_types  # of messages
         self.ended_us = min((e.t_us for e in self.kind("RUN_ENDED")), default=1 << 62)
+        self.longest_us = max(
+            (e.t_us - e.published_us for e in self.kind("DELIVERED") if e.published_us), default=0
+        )
         self.topic = {e.message: topic_of(e.content) for e in self.kind("PUBLISHED")}
 
     def kind(self, name: str) -> list[Event]:
@@ -129,9 +132,11 @@ class Observed:
         return row | (json.loads(decided.content, object_hook=numbers) if decided else {})
 
     def unexplained(self) -> list[Lost]:
-        """Losses outside of every gap: before the fault, or after the overlay was up again."""
+        """Losses outside of every gap: of what was published after the overlay was up again, or so long before
+        the fault that it was not on its way any more, as the longest delivery shows."""
+        before = max(SETTLE_US // 20, self.longest_us)
         spans = [
-            (row["at_us"] - SETTLE_US // 20, row["at_us"] + row["repaired_us"])
+            (row["at_us"] - before, row["at_us"] + row["repaired_us"])
             for row in self.rounds()
             if row["repaired_us"] is not None
         ]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pandas
 import pytest
 
-from experiments.shadow_tco.deployment import plan_of
+from experiments.shadow_tco.claims.deployed import LARGER, Deployed
+from experiments.shadow_tco.deployment import MEASURED, plan_of
+from experiments.shadow_tco.larger import OF_500
 from experiments.shadow_tco.measures import REPAIR, Observed
 from experiments.shadow_tco.paper import STUDY, as_deployed
 from experiments.shadow_tco.points import DEPLOYED_SCALES, deployed_points
 from experiments.shadow_tco.systems import DEPLOYED
 from protos.catalogue import builtin, types_for
+from testbed.reproduction.claim import judge
 from testbed.reproduction.collect import Found
 from testbed.reproduction.evidence.events import Event
 from testbed.reproduction.reproduce import reproduce
@@ -22,6 +27,7 @@ from testbed.reproduction.rows import Measured
 from testbed.reproduction.study import Ask
 
 S = 1_000_000
+ROOT = Path(__file__).parents[2]
 FULL, SMOKE = (DEPLOYED_SCALES[scale].size for scale in ("full", "smoke"))
 
 
@@ -110,6 +116,42 @@ def test_without_one_of_the_runs_no_claim_is_judged(tmp_path: Path) -> None:
     [case] = as_deployed(ask, Found(tuple(points), tuple(runs)))
     assert len(case.claims) == 10
     assert case.rests_on == ("guest naive",)
+
+
+# ---------------------------------------------------------------- larger, with computing charged
+
+
+def test_the_coordinator_is_charged_what_its_algorithm_takes() -> None:
+    """And nothing else of the plan differs by it: brokers, clients and churn are those of the others."""
+    plans = {
+        (charged, system): plan_of(replace(OF_500, charged=charged), system, 1)
+        for charged in ("none", "stated")
+        for system in DEPLOYED
+    }
+    told = {key: plan.brokers[0].algorithm for key, plan in plans.items()}
+    assert not any("leave_takes_us" in told["none", system] for system in DEPLOYED)
+    assert told["stated", "shadow"]["leave_takes_us"] == 333_000
+    assert told["stated", "low-oda"]["join_takes_us"] == 18_760_000
+    assert len({msgspec.json.encode((p.events, p.brokers[1:], p.clients)) for p in plans.values()}) == 1
+    assert len({(b.node, b.port) for b in plans["none", "naive"].brokers}) == 1 + 550
+
+
+def test_what_is_charged_as_measured_is_what_was_measured() -> None:
+    """By a factor: CPU seconds of a busy machine are not those of an idle one."""
+    table = pandas.read_csv(ROOT / "results" / "shadow_tco" / "full-larger" / "tables" / "computing.csv")
+    assert set(table.brokers) == {100, 500}
+    for row in table.itertuples():
+        charged = MEASURED[row.brokers][row.system][row.kind == "leave"]
+        assert charged / 2.5 < row.mean_us < charged * 2.5, row
+
+
+@pytest.mark.parametrize(("gap_us", "outcome"), [(18_427_000, "pass"), (1_000_000, "fail"), (30 * S, "fail")])
+def test_a_gap_that_is_not_the_computing_time_fails(gap_us: int, outcome: str) -> None:
+    gaps = {"shadow": 0, "naive": 2_242_000, "low-oda": gap_us}
+    rows = [{"engine": "simulate", "system": s, "kind": "kill", "gap_us": S + g} for s, g in gaps.items()]
+    data = Deployed(pandas.DataFrame(rows), pandas.DataFrame(), replace(OF_500, charged="stated"))
+    found = {v.claim: v.outcome for v in judge(LARGER, data, "")}
+    assert found["E11"] == outcome
 
 
 @pytest.mark.slow
