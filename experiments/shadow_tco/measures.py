@@ -132,8 +132,8 @@ class Observed:
         return row | (json.loads(decided.content, object_hook=numbers) if decided else {})
 
     def unexplained(self) -> list[Lost]:
-        """Losses outside of every gap: of what was published after the overlay was up again, or so long before
-        the fault that it was not on its way any more, as the longest delivery shows."""
+        """Losses outside of every gap: of what was published after the overlay was up again, or so long
+        before the fault that it was not on its way any more, as the longest delivery shows."""
         before = max(SETTLE_US // 20, self.longest_us)
         spans = [
             (row["at_us"] - before, row["at_us"] + row["repaired_us"])
