@@ -35,6 +35,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/full", "shadow-tco", 0, "full", "", 5),
     ("shadow_tco/full-emulated", "shadow-tco", 1, "full", "", 1),
     ("shadow_tco/full-sensitivity", "shadow-tco", 2, "full", "", 1),
+    ("shadow_tco/full-larger", "shadow-tco", 3, "full", "", 1),
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
     ("ci/full", "ci", 0, "full", "", 3),
     ("tamara/full", "tamara", 0, "full", "", 5),
@@ -55,6 +56,7 @@ POINTS = {
     "shadow_tco/full": (315, 3, 3),  # five seeds of each law, and LOW-ODA at every round: a seed of each
     "shadow_tco/full-emulated": (6, 6, 6),
     "shadow_tco/full-sensitivity": (27, 0, 27),  # computed by an older text of the code
+    "shadow_tco/full-larger": (14, 2, 2),  # the runs go on
     "shadow_tco/smoke-guest-emulated": (3, 3, 3),
     "ci/full": (18, 7, 7),  # figure 4 of three networks, figure 5 of one
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
