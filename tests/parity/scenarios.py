@@ -314,6 +314,25 @@ SCENARIOS = {
             )
             for name in ("scribe", "bayeux")
         ),
+        *(
+            Scenario(
+                f"{name}-killed",
+                "{generator: star, nodes: 9, link: {latency: [2ms, 9ms]}}",
+                # The ring keeps itself: a broker leaves all tables, and joins again when it is back. In those
+                # moments nothing is published: a process that starts needs some time that nobody plans.
+                brokers=f"""B:
+    count: 8
+    algorithm:
+      {{name: {name}, ring: {{base_bits: 1, bootstrap: converged}}, heartbeat_interval_us: 3000000}}""",
+                overlay="{generator: none}",
+                publishers=PUBLISHERS_OF_TOPICS.replace("rate: 7/s", "rate: 2/s, first: 2300ms"),
+                subscribers="""
+  sub: {kind: subscriber, count: 8, broker: "B{i}", topics: {topics: 12, per_client: 4}}""",
+                duration="24s",
+                events="[{at: 4350ms, kill: B5}, {at: 13350ms, start: B5}]",
+            )
+            for name in ("scribe", "bayeux")
+        ),
         Scenario(
             "tamara",
             "{generator: star, nodes: 9, link: {latency: [2ms, 9ms]}}",
