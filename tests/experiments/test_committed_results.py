@@ -38,6 +38,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/full-larger", "shadow-tco", 3, "full", "", 1),
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
     ("ci/full", "ci", 0, "full", "", 3),
+    ("ci/smoke-emulated", "ci", 3, "smoke", "", 1),
     ("tamara/full", "tamara", 0, "full", "", 5),
     ("tamara/full-sensitivity", "tamara", 1, "full", "", 1),
     ("tamara/full-trees", "tamara", 2, "full", "", 2),
@@ -58,6 +59,7 @@ POINTS = {
     "shadow_tco/full-sensitivity": (27, 0, 27),  # computed by an older text of the code
     "shadow_tco/full-larger": (14, 2, 2),  # the runs go on
     "shadow_tco/smoke-guest-emulated": (3, 3, 3),
+    "ci/smoke-emulated": (4, 4, 4),
     "ci/full": (18, 7, 7),  # figure 4 of three networks, figure 5 of one
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
     "tamara/full": (85, 51, 85),  # 34 computed by an older text of the code
