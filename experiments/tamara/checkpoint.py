@@ -18,7 +18,10 @@ import pandas
 from broker_grpc.protocols.clustering.settings import ClusteringSettings
 from broker_grpc.protocols.rendezvous.settings import RendezvousSettings
 from broker_grpc.protocols.rendezvous.trees import Trees
+from broker_grpc.protocols.ring.converged import Converged
+from broker_grpc.protocols.ring.identifiers import Member, id_of
 from broker_grpc.protocols.ring.static import StaticRing, members_of
+from broker_grpc.protocols.ring.substrate import RingHost
 from experiments.tamara.curve import Report, Tables
 from experiments.tamara.points import SCALES, SOURCES, Instance
 from experiments.tamara.readings import ARRIVAL, COSTS
@@ -42,16 +45,25 @@ M_US = 360_000_000  # six minutes
 Message = tuple[str, str, Envelope]  # by whom, to whom
 
 
+class Place(StaticRing):
+    """`StaticRing` on tables that all peers share: nobody's membership changes."""
+
+    def __init__(self, host: RingHost, ring: Converged) -> None:
+        self.plane, self.listeners, self.joined = 0, [], True
+        self._host, self._settings, self._converged = host, PASTRY, ring
+        self._members = {host.id: Member(id_of(host.id), host.id)}
+
+
 class Peer:
     """`RingHost` and `TreeHost`: a place on the ring and its part of all trees."""
 
-    def __init__(self, name: str, out: deque[Message], members: Sequence[Any], batch: bool) -> None:
+    def __init__(self, name: str, out: deque[Message], ring: Converged, batch: bool) -> None:
         self.id, self.now_us, self.random = name, 0, Random(0)
         self._out = out
         settings = RendezvousSettings(
             ring=PASTRY, heartbeats="down", batch_heartbeats=batch, heartbeat_interval_us=M_US
         )
-        self.trees = Trees(self, StaticRing(self, PASTRY, members), settings)
+        self.trees = Trees(self, Place(self, ring), settings)
 
     def post(self, peer: str, envelope: Envelope) -> None:
         self._out.append((self.id, peer, envelope))
@@ -73,11 +85,10 @@ class Peer:
 
 
 class Peers:
-    def __init__(self, users: int, batch: bool) -> None:
-        names = [peer_of(user) for user in range(users)]
+    def __init__(self, ring: Converged, batch: bool) -> None:
         self._queue: deque[Message] = deque()
-        members = members_of(names)
-        self._peers = {name: Peer(name, self._queue, members, batch) for name in names}
+        names = [member.broker for member in ring.members]
+        self._peers = {name: Peer(name, self._queue, ring, batch) for name in names}
         self.sent: Counter[str] = Counter()
         self.size: Counter[str] = Counter()  # bytes
 
@@ -116,35 +127,30 @@ def count(report: Report, setting: dict[str, Any], seed: int) -> Tables:
     timeline = Timeline(work.frequencies, work.users, ClusteringSettings(), seed)
     for _ in timeline.run(work.operations, work.period, 1):
         report(f"{len(timeline.system.clusters)} clusters")
+    ring = Converged(members_of(map(peer_of, range(work.users))), PASTRY)
     rows = []
     for name, channels in ((SCRIBE, plain), (TAMARA, clustered)):
         listed = named(timeline.system, channels(timeline.system))
         for batch in (False, True):
-            rows.append({"system": name, **one(report, work.users, listed, batch)})
+            rows.append({"system": name, **one(report, ring, listed, batch)})
     return {"checkpoint": pandas.DataFrame(rows)}
 
 
-def one(report: Report, users: int, channels: list[tuple[str, Channel]], batch: bool) -> dict[str, Any]:
-    peers = Peers(users, batch)
+def one(report: Report, ring: Converged, channels: list[tuple[str, Channel]], batch: bool) -> dict[str, Any]:
+    peers = Peers(ring, batch)
     peers.join(channels)
     joins = sum(peers.sent.values())
     report(f"{joins} messages to join {len(channels)} trees")
     peers.sent.clear()
     peers.interval()
-    peers_ring = Forest(_ring(users), [channel for _, channel in channels])
-    edges = [edge for tree in peers_ring.trees for edge in tree]
+    forest = Forest(ring, [channel for _, channel in channels])
+    edges = [edge for tree in forest.trees for edge in tree]
     return {
         "keep_alives": "batched" if batch else "one by one", "joins": joins,
         "messages": peers.sent["tree_heartbeat"], "bytes": peers.size["tree_heartbeat"],
         "others": sum(peers.sent.values()) - peers.sent["tree_heartbeat"],
         "computed": len(set(edges)) if batch else len(edges),
     }  # fmt: skip
-
-
-def _ring(users: int) -> Any:
-    from broker_grpc.protocols.ring.converged import Converged
-
-    return Converged(members_of(map(peer_of, range(users))), PASTRY)
 
 
 # ---------------------------------------------------------------- what is judged
