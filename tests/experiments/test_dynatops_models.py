@@ -169,7 +169,7 @@ def test_all_claims_are_judged_from_a_small_instance_and_drawn() -> None:
     static = one[one.system.isin(models.STATIC)]
     assert static.changes.nunique() == 1, "where users are does not depend on the overlay"
     assert (one[one.system == "tco"].relays == 0).all()
-    size = {"users": 60, "rows": 4, "columns": 10, "days": 5, "square": 4}
+    size: dict[str, Any] = {"users": 60, "rows": 4, "columns": 10, "days": 5, "square": 4}
     rows = on_location(lambda line: None, systems=["up", "dynatops"], seed=3, **size, **LOCATION)["location"]
     assert (rows.telling == 5 * 40 * 9).all()
     with pytest.raises(ValueError, match="placements"):
