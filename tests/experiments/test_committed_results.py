@@ -39,6 +39,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("shadow_tco/smoke-guest-emulated", "shadow-tco", 1, "smoke", "guest", 1),
     ("ci/full", "ci", 0, "full", "", 3),
     ("ci/smoke-emulated", "ci", 3, "smoke", "", 1),
+    ("dynatops/full", "dynatops", 0, "full", "", 5),
     ("tamara/full", "tamara", 0, "full", "", 5),
     ("tamara/full-sensitivity", "tamara", 1, "full", "", 1),
     ("tamara/full-trees", "tamara", 2, "full", "", 2),
@@ -61,6 +62,7 @@ POINTS = {
     "shadow_tco/smoke-guest-emulated": (3, 3, 3),
     "ci/smoke-emulated": (4, 4, 4),
     "ci/full": (18, 7, 7),  # figure 4 of three networks, figure 5 of one
+    "dynatops/full": (225, 0, 6),  # computed by an older text of the code: some of the Poisson model
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
     "tamara/full": (85, 51, 85),  # 34 computed by an older text of the code
     "tamara/full-sensitivity": (14, 14, 14),
