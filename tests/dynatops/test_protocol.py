@@ -221,3 +221,26 @@ def test_a_broker_is_killed_in_every_step(step: Step, seed: int) -> None:
             assert victim in routes(drama, {0, 1}, topic, publisher, user), (user, topic, id_)
     assert drama.doubled() == []
     check_whole(drama.field, TOPICS)
+
+
+def test_a_join_that_crosses_the_copies_is_asked_for_again() -> None:
+    """The relay copies its trees before the join reaches it, the member after it was attached: neither copy
+    says that anything is missing."""
+    names = NAMES[:6]
+    field = Field(DynatopsSettings(placement="static", manager="M"), names, 1, "M")
+    relay = route_down(ring_of(field, 0), "t1", "B1")[1]
+    field.reconfigure(["B4", "B5"])
+    late = {pair: list(queue) for pair, queue in field._queues.items() if pair[0] == "M" and pair[1] != relay}
+    for pair in late:
+        field._queues[pair].clear()
+    field.settle()
+    assert field.at(relay).changing.next is not None, "only the relay has heard of the new version"
+    field.user("u", "B1", "t1")
+    field.settle()
+    for pair, held in late.items():
+        field._queues[pair].extend(held)
+    field.settle()
+    assert [event.type for event in field.events("RECONFIGURATION_ENDED")] == ["done"]
+    id_ = field.tell("B3", "t1")
+    field.settle()
+    assert field.delivered("u") == [id_]
