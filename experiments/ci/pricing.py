@@ -19,13 +19,20 @@ def purpose_of(type_: str) -> str:
 class Pricing:
     """Costs and messages by sample and purpose. `costs` hold from their instants on, until the next."""
 
-    def __init__(self, brokers: Sequence[str], costs: Sequence[tuple[int, Costs]], sample_us: int) -> None:
+    def __init__(
+        self,
+        brokers: Sequence[str],
+        costs: Sequence[tuple[int, Costs]],
+        sample_us: int,
+        end_us: int = 1 << 62,
+    ) -> None:
+        """Nothing is counted from `end_us` after the start on: brokers go on while a run ends."""
         self.numbers = {name: n for n, name in enumerate(brokers)}
         self.start_us = -1  # of the clients: nothing before it is counted
         self.costs: dict[tuple[int, str], float] = defaultdict(float)
         self.messages: dict[tuple[int, str], int] = defaultdict(int)
         self.exchanges: list[tuple[int, str]] = []  # (instant, new and old link)
-        self._sample_us = sample_us
+        self._sample_us, self._end_us = sample_us, end_us
         self._from = [at for at, _ in costs]
         self._each: list[tuple[Table, Sequence[float]]] = [(one.links, one.processing) for _, one in costs]
 
@@ -34,6 +41,8 @@ class Pricing:
         if self.start_us < 0 or t_us < self.start_us or node not in self.numbers:
             return
         at = t_us - self.start_us
+        if at >= self._end_us:
+            return
         links, processing = self._each[max(0, sum(at >= since for since in self._from) - 1)]
         sample = at // self._sample_us
         if kind == "PROCESSED":
@@ -47,7 +56,7 @@ class Pricing:
             self.messages[sample, purpose] += 1
 
     def exchanged(self, t_us: int, type_: str, group: str, content: str) -> None:
-        if type_ == "done" and group == "ordered":
+        if type_ == "done" and group == "ordered" and t_us - self.start_us < self._end_us:
             self.exchanges.append((t_us - self.start_us, content))
 
     def rows(self) -> list[Mapping[str, float | int | str]]:

@@ -61,7 +61,7 @@ def compared(report: Report, setting: dict[str, Any], law: Law, seed: int, syste
     """The same network, clients and costs by both: costs and messages per sample and purpose."""
     size = Setting(**setting)
     paid = costs(size, seed, HIGHEST, HIGHEST)
-    pricing = Pricing(ids(size), [(0, paid[0])], size.sample * TICK_US)
+    pricing = Pricing(ids(size), [(0, paid[0])], size.sample * TICK_US, size.end_us)
     priced(plan_of(size, law, seed, system, "given"), pricing, report)
     flow = Bench(setting, law, seed).play(system, paid)
     rows = [{"by": "simulator", **row} for row in pricing.rows()]
