@@ -43,6 +43,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("tamara/full", "tamara", 0, "full", "", 5),
     ("tamara/full-sensitivity", "tamara", 1, "full", "", 1),
     ("tamara/full-trees", "tamara", 2, "full", "", 2),
+    ("tamara/full-checkpoint", "tamara", 3, "full", "", 1),
     ("tamara/full-emulated", "tamara", 4, "full", "", 1),
 ]
 # Points that are planned, that have rows of this code, and that have rows of any code. A reproduction takes
@@ -66,6 +67,7 @@ POINTS = {
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
     "tamara/full": (85, 51, 85),  # 34 computed by an older text of the code
     "tamara/full-sensitivity": (14, 14, 14),
+    "tamara/full-checkpoint": (1, 1, 1),
     "tamara/full-emulated": (4, 2, 2),  # keep-alives batched are not run yet
 }
 
