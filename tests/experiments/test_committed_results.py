@@ -40,6 +40,7 @@ FOLDERS = [  # folder, paper, part, scale, engine, seeds
     ("ci/full", "ci", 0, "full", "", 3),
     ("ci/smoke-emulated", "ci", 3, "smoke", "", 1),
     ("dynatops/full", "dynatops", 0, "full", "", 5),
+    ("dynatops/full-simulate-emulated", "dynatops", 3, "full", "simulate", 1),
     ("tamara/full", "tamara", 0, "full", "", 5),
     ("tamara/full-sensitivity", "tamara", 1, "full", "", 1),
     ("tamara/full-trees", "tamara", 2, "full", "", 2),
@@ -64,6 +65,7 @@ POINTS = {
     "ci/smoke-emulated": (4, 4, 4),
     "ci/full": (18, 7, 7),  # figure 4 of three networks, figure 5 of one
     "dynatops/full": (225, 0, 6),  # computed by an older text of the code: some of the Poisson model
+    "dynatops/full-simulate-emulated": (1, 1, 1),
     "tamara/full-trees": (6, 0, 6),  # computed by an older text of the code
     "tamara/full": (85, 51, 85),  # 34 computed by an older text of the code
     "tamara/full-sensitivity": (14, 14, 14),
