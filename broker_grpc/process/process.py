@@ -111,6 +111,7 @@ class BrokerProcess:
         for neighbour in config.neighbours:
             if neighbour.dial:
                 self._dialler.open(neighbour.id, neighbour.address)
+        self.runtime.act([])  # a machine may have to do something at a time that nothing else tells it
 
     async def _stop(self) -> None:
         self.runtime.act(self._machine.farewell(self.runtime.now_us()))

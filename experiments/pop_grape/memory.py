@@ -1,8 +1,8 @@
 """`--figure memory`: resident memory of every broker (5e) on the report's own testbed, 127 real processes.
 
 X = 16, six minutes: every system has moved its publishers by then, where a full set of 18 minutes would take
-hours of guest time. Evidence for the notes, no verdicts: the claims about memory are judged from the runs of
-the guest's full set.
+hours of guest time. Evidence for the notes, no verdicts: the claims about memory are judged by the bytes of a
+broker's state (`--figure 5e`).
 """
 
 from __future__ import annotations

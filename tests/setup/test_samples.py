@@ -7,6 +7,7 @@ of a document whose samples need something to run in that is not given here, fai
 from __future__ import annotations
 
 import asyncio
+import copy
 import importlib.util
 import json
 import re
@@ -107,6 +108,8 @@ def _verb(arguments: list[str]) -> None:
         while isinstance(command, click.Group):
             name, command, arguments = command.resolve_command(context, arguments)
             assert command is not None, name
+        command = copy.copy(command)  # verbs are shared with all other tests of this process
+        command.params = [copy.copy(parameter) for parameter in command.params]
         for parameter in command.params:
             if isinstance(parameter.type, click.Path):
                 parameter.type = click.STRING
@@ -123,6 +126,7 @@ AROUND: dict[str, dict[str, Any]] = {
         "duration": "100s",
         "defaults": {"broker": {"options": {"matching_us": 100}}},
     },
+    "docs/dynatops.md": {"network": {"generator": "chain", "nodes": 49}},
     "docs/topic-connected.md": {"network": {"generator": "chain", "nodes": 9}},
 }
 
