@@ -28,6 +28,11 @@ def is_whole(ground: Ground, topic: str, members: set[str]) -> None:
         assert ground.got(name).count(id_) == (name in members), name
 
 
+def parent(ground: Ground, name: str) -> str:
+    topic = ground.topic(name, "news")
+    return topic.parent if topic is not None else ""
+
+
 def populated(kind: str, grow: str, seed: int = 0, **more: object) -> tuple[Ground, set[str]]:
     ground = begun(kind, grow, seed, **more)
     members = set(NAMES[1::2])
@@ -78,6 +83,19 @@ def test_heartbeats_keep_a_quiet_tree(grow: str, direction: str, batch: bool) ->
     ground.advance(QUIET_US)
     assert len(ground.events("TREE_CHANGED")) == before
     is_whole(ground, "news", members)
+
+
+def test_a_new_root_that_attaches_a_relay_learns_of_those_behind_it() -> None:
+    """Before the relay has noticed that the old root is dead."""
+    ground, members = populated("chord", "top_down")
+    root = ground.root("news")
+    ground.vanish(root)
+    ground.tell_rings()
+    (relay,) = [name for name in ground.alive() if name not in members and parent(ground, name) == root]
+    ground.want(relay, "news")
+    ground.settle()
+    ground.advance(QUIET_US)
+    is_whole(ground, "news", members - {root} | {relay})
 
 
 @settings(max_examples=60, deadline=None)

@@ -84,8 +84,11 @@ class TopDown:
         """A root that hears of another one goes on being it: the other will learn of it from its ring."""
         if self._place.next_hop(topic.key) is None:
             return self._as_root(topic, member, id_)
-        topic.parent, topic.root = sender, False
-        return self._attach(topic, member, id_)
+        old, topic.parent, topic.root = topic.parent, sender, False
+        messages = self._attach(topic, member, id_)
+        if old and old != sender:  # perhaps of another root, which does not know who is behind this broker
+            messages += self._ask_for_all(topic, but=member)
+        return messages
 
     def left(self, sender: str, topic: Topic, member: str, id_: int) -> Messages:
         hop = self._place.next_hop(topic.key)
@@ -135,12 +138,13 @@ class TopDown:
         topic.parent, topic.attached = "", False
         return self._ask_for_all(topic)
 
-    def _ask_for_all(self, topic: Topic) -> Messages:
+    def _ask_for_all(self, topic: Topic, but: str = "") -> Messages:
         messages: Messages = []
-        if topic.subscribed:
+        if topic.subscribed and but != self._place.broker:
             messages += self._ask_for(topic, self._place.broker, self._place.ring_id)
         for member, via in sorted(topic.members.items()):
-            messages += self._ask_for(topic, member, via.id)
+            if member != but:
+                messages += self._ask_for(topic, member, via.id)
         return messages
 
     def look(self, topic: Topic) -> Messages:
