@@ -2,8 +2,8 @@
 
     run = api.run("topologies/quickstart.yaml", engine="simulate", duration="20s")
     run.table("delay")                     # pandas; arrow("delay") for Arrow
-    sweep = api.sweep("topologies/quickstart.yaml", {"clients.sub.spread": [1, 4]}, seeds=[1, 2, 3])
-    api.figure(sweep.table("delay").query("group_by == 'all'"), x="set.clients.sub.spread", y="mean_us")
+    sweep = api.sweep("topologies/quickstart.yaml", {"overlay.fanout": [2, 3]}, seeds=[1, 2, 3])
+    api.figure(sweep.table("delay").query("group_by == 'all'"), x="set.overlay.fanout", y="mean_us")
 
 Tables that are there are read without starting Spark. Mistakes are `testbed.errors.TestbedError` with `file`,
 `line` and `hint`.
