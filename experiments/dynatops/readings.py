@@ -80,8 +80,8 @@ LOAD_SHARE = Reading(
 )  # fmt: skip
 OWN_TOPICS = Reading(
     "own-topics", "Has the current broker the topics that only the asking user has there?", ("yes", "no"),
-    "yes", "S_b is what b subscribes to; no exception is made (a first trial of the other choice had more "
-    "handovers, so both are shown where handovers are judged)",
+    "yes", "S_b is what b subscribes to; no exception is made. Chosen after a trial of the other choice: it "
+    "had more handovers: what is said of handovers is open until both are run",
 )  # fmt: skip
 LEGS = Reading(
     "legs", "Which part of the way is the notification delay?", ("publisher to subscriber", "model"),
